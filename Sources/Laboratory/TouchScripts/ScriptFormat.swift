@@ -258,7 +258,7 @@ package enum ScriptFormat: String, CaseIterable, Sendable {
 
 extension CanonicalScript {
     /// The fingers with the times at which they are there.
-    fileprivate var timed: [(timeMs: Double, fingers: [ScreenPoint?])] {
+    var timed: [(timeMs: Double, fingers: [ScreenPoint?])] {
         var time = 0.0
         return ticks.map { tick in
             time += Double(tick.count) * BrowserTick.frameMs

@@ -9,7 +9,7 @@ import Traces
 
 /// Fingers in the form of a tool that performs them.
 package struct TouchExport {
-    private let canonical: CanonicalScript
+    let canonical: CanonicalScript
     /// The fingers in the tool's own form.
     package let bytes: [UInt8]
     /// The trace that the exported fingers make when they are read again.

@@ -73,6 +73,79 @@ import Testing
         #expect(try gimbal(nil, ["perform", sample("tilt"), "--adb", adb(), "--viewport", "1x2"]).status == 64)
     }
 
+    /// A stand-in for adb and a phone of 1080 by 2340 pixels with scrcpy's server, which keeps what that receives.
+    private func phone(version: String) throws -> String {
+        let script = """
+            #!/usr/bin/python3
+            import socket, sys
+            words = sys.argv[1:]
+            print(*words, file=open("\(path("words"))", "a"))
+            if words[0] == "forward" and "--remove" not in words:
+                with socket.create_server(("127.0.0.1", 0)) as probe:
+                    port = probe.getsockname()[1]
+                print(port, file=open("\(path("port"))", "w"))
+                print(port)
+            elif words[:2] == ["shell", "dumpsys"]:
+                print("  Display: mDisplayId=0\\n    init=1080x2340 440dpi cur=1080x2340 app=1080x2208")
+            elif words[0] == "shell":
+                if words[5] != "\(version)":
+                    sys.exit("The server version (\(version)) does not match the client (" + words[5] + ")")
+                with socket.create_server(("127.0.0.1", int(open("\(path("port"))").read()))) as server:
+                    connection, _ = server.accept()
+                    connection.sendall(b"\\0")
+                    with open("\(path("bytes"))", "wb") as file:
+                        while data := connection.recv(4096):
+                            file.write(data)
+            """
+        try Data(script.utf8).write(to: URL(fileURLWithPath: path("phone")))
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path("phone"))
+        return path("phone")
+    }
+
+    @Test func scrcpyIsSentTheFingersOfTheExport() throws {
+        let options = try ["--adb", phone(version: "3.3.1"), "--scrcpy-server", path("jar"), "--scrcpy-version"]
+        let performed = try gimbal(nil, ["perform", sample("pinch-and-rotate")] + options + ["3.3.1"])
+        #expect(performed.status == 0 && performed.output.isEmpty, "\(performed.errors)")
+        let words = try String(contentsOfFile: path("words"), encoding: .utf8).split(separator: "\n").map(String.init)
+        #expect(words.map { $0.prefix(5) } == ["shell", "push ", "forwa", "shell", "forwa"])
+        #expect(words[0] == "shell dumpsys window displays" && words[1].hasPrefix("push \(path("jar")) "))
+        #expect(words[3].contains(" app_process / com.genymobile.scrcpy.Server 3.3.1 scid="))
+        #expect(words[4].contains("--remove"))
+        let scid = try #require(words[2].split(separator: "_").last)
+        #expect(words[3].contains("scid=\(scid) "))
+
+        // What each finger of the events for a page does, one after the other, as messages of 32 bytes.
+        var expected = Data()
+        var before: [Int: [Double]] = [:]
+        let events = try gimbal(nil, ["convert", sample("pinch-and-rotate"), "--to", "web"]).output
+        let screen = try #require(try JSON(events[0])["viewport"])
+        let (width, height) = try (#require(screen["width"]?.number), #require(screen["height"]?.number))
+        for event in events.dropFirst() {
+            let touches = try #require(try JSON(event)["touches"]?.array)
+            var now: [Int: [Double]] = [:]
+            for touch in touches {
+                let numbers = try ["identifier", "clientX", "clientY"].map { try #require(touch[$0]?.number) }
+                now[Int(numbers[0])] = Array(numbers[1...])
+            }
+            for id in Set(before.keys).union(now.keys).sorted() where before[id] != now[id] {
+                let place = try #require(now[id] ?? before[id])
+                let action: UInt8 = now[id] == nil ? 1 : before[id] == nil ? 0 : 2
+                let (x, y) = (Int(place[0] / width * 1080), Int(place[1] / height * 2340))
+                expected += [2, action, 0, 0, 0, 0, 0, 0, 0, UInt8(id)]
+                for number in [0, x, 0, y, 1080, 2340] { expected += [UInt8(number >> 8), UInt8(number & 255)] }
+                expected += action == 1 ? [0, 0] : [255, 255]
+                expected += [UInt8](repeating: 0, count: 8)
+            }
+            before = now
+        }
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: path("bytes")))
+        #expect(bytes.count > 32 * 50 && bytes == expected)
+
+        let other = try gimbal(nil, ["perform", sample("tilt")] + options + ["2.7"])
+        #expect(other.status == 69 && other.errors.contains("does not match") && other.errors.contains("version 2.7"))
+        #expect(try gimbal(nil, ["perform", sample("tilt"), "--scrcpy-version", "3.3.1"]).status == 64)
+    }
+
     @Test func whatChangesIsSaid() throws {
         let exported = try gimbal(nil, ["convert", sample("pan-fling"), "--to", "webdriver"])
         #expect(exported.errors.contains("2 fingers that threw the map"), "\(exported.errors)")

@@ -1,4 +1,5 @@
-// `gimbal perform`: fingers on the touchscreen of an Android phone, by adb and the phone's own `uinput`.
+// `gimbal perform`: fingers on the touchscreen of an Android phone, by adb and the phone's own `uinput`, or by
+// scrcpy's server.
 
 import ArgumentParser
 import CLinux
@@ -14,9 +15,13 @@ struct Perform: ParsableCommand {
             fingers on it: those that "gimbal convert --to uinput-script" writes, scaled to the whole screen. What they \
             change is said as there. The touchscreen is gone at the end, and with ^C, and its fingers with it.
 
+            Where adb may not use uinput, or the phone has none (Android 9 and earlier), the server of scrcpy performs \
+            the same fingers: a file of a release of scrcpy, 2.0 or later, which is put on the phone and removes itself.
+
             Examples:
               gimbal perform pinch.evemu
               gimbal perform pan.ndjson --serial emulator-5554
+              gimbal perform pan.ndjson --scrcpy-server scrcpy-server-v3.3.1 --scrcpy-version 3.3.1
             """
     )
 
@@ -28,8 +33,20 @@ struct Perform: ParsableCommand {
     @Option("Use this adb instead of the one in the PATH.", "program", completion: .file())
     var adb: String?
 
+    @Option("Perform by this server of scrcpy instead of the phone's uinput.", "file", completion: .file())
+    var scrcpyServer: String?
+
+    @Option("The server's version, which it demands.", "version")
+    var scrcpyVersion: String?
+
     @Argument(help: "The recording or trace; - is standard input.", completion: .file())
     var recording: String
+
+    func validate() throws {
+        guard (scrcpyServer == nil) == (scrcpyVersion == nil) else {
+            throw ValidationError("--scrcpy-server and --scrcpy-version go together.")
+        }
+    }
 
     func run() throws {
         guard let program = adb ?? Program.find("adb") else {
@@ -38,28 +55,24 @@ struct Perform: ParsableCommand {
         let source = try InputFile(recording, endsBySignal: true)
         let export = try TouchExport(recording, of: source, options, to: .uinputScript)
         for change in try export.changes() { say("\(recording): \(change)") }
-        let input = try Self.file(of: export.bytes)
-        defer { _ = close(input) }
-        let arguments = (serial.map { ["-s", $0] } ?? []) + ["shell", "uinput", "-"]
-        // adb says itself what is wrong with a phone: that there is none, or several, or one that has not allowed it.
-        let status = try Program.status(of: Program.start(program, arguments, input: input, output: STDERR_FILENO))
-        guard status == 0 else {
-            throw Failure(
-                .unavailable, "adb ended with status \(status): the phone has no uinput, or adb may not use it")
+        let words = serial.map { ["-s", $0] } ?? []
+        if let scrcpyServer, let scrcpyVersion {
+            let phone = ScrcpyPhone(adb: (program, words), server: scrcpyServer, version: scrcpyVersion)
+            return try phone.perform(export)
         }
-    }
-
-    /// Bytes as a program's standard input.
-    private static func file(of bytes: [UInt8]) throws -> CInt {
         let input = unsafe memfd_create("gimbal-fingers", MFD_CLOEXEC)
         guard input >= 0 else { throw Failure(.ioError, "\(SystemError("memfd_create"))") }
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = unsafe rest.withUnsafeBytes { unsafe write(input, $0.baseAddress, $0.count) }
-            guard count > 0 else { throw Failure(.ioError, "\(SystemError("write"))") }
-            rest = rest.dropFirst(count)
-        }
+        defer { _ = close(input) }
+        var rest = export.bytes[...]
+        try writeOut(&rest, to: input, named: "fingers")
         _ = lseek(input, 0, SEEK_SET)
-        return input
+        // adb says itself what is wrong with a phone: that there is none, or several, or one that has not allowed it.
+        let status = try Program.status(
+            of: Program.start(program, words + ["shell", "uinput", "-"], input: input, output: STDERR_FILENO))
+        guard status == 0 else {
+            throw Failure(
+                .unavailable,
+                "adb ended with status \(status): the phone has no uinput, or adb may not use it; see --scrcpy-server")
+        }
     }
 }
