@@ -1,6 +1,7 @@
 #!/bin/sh
 # Runs the fuzzers one after another, each for FUZZ_SECONDS (60), or only those named as arguments. What they learn
-# stays in the corpus below SCRATCH; what they find is written beside it, and ends this with 1.
+# stays in the corpus below SCRATCH, from which the next run goes on: of its inputs, the fewest that reach as much. What they
+# find is written beside it, and ends this with 1.
 set -eu
 cd "$(dirname "$0")/../.."
 scratch=${SCRATCH:-.build}/fuzz
@@ -29,7 +30,13 @@ for fuzzer; do
         "$scratch/corpus/$fuzzer" "$scratch/seeds/$fuzzer" >"$log" 2>&1; then
         runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
         coverage=$(grep -Eo 'cov: [0-9]+' "$log" | tail -n 1)
-        echo "$fuzzer: passed, $runs runs, $coverage, $(find "$scratch/corpus/$fuzzer" -type f | wc -l) inputs kept"
+        rm -rf "$scratch/fewest" && mkdir "$scratch/fewest"
+        "$scratch/release/$fuzzer" -merge=1 -timeout=20 -rss_limit_mb=1024 "$scratch/fewest" "$scratch/corpus/$fuzzer" >"$log" 2>&1
+        rm -rf "$scratch/corpus/$fuzzer" && mv "$scratch/fewest" "$scratch/corpus/$fuzzer"
+        echo "$fuzzer $seconds $runs" >>"$scratch/done"
+        echo "$fuzzer: passed, $runs runs, $coverage, $(find "$scratch/corpus/$fuzzer" -type f | wc -l) inputs kept;" \
+            "$(awk -v name="$fuzzer" '$1 == name { s += $2; r += $3 } END { printf "in all %d minutes, %d runs", s / 60, r }' \
+                "$scratch/done")"
     else
         status=1
         echo "$fuzzer: FAILED"
