@@ -24,7 +24,8 @@ public enum JSON: Equatable, Sendable {
         case let value as [String: Any]: self = .object(value.mapValues(JSON.init))
         case let value as String: self = .string(value)
         case let value as [Any]: self = .array(value.map(JSON.init))
-        case let value as NSDecimalNumber: self = .number(Double(value.stringValue) ?? .nan)  // `doubleValue` is not exact
+        // Its `doubleValue` is not exact.
+        case let value as NSDecimalNumber: self = .number(Double(value.stringValue) ?? .nan)
         case let value as NSNumber where value === Self.yes || value === Self.no: self = .bool(value.boolValue)
         case let value as NSNumber: self = .number(value.doubleValue)
         default: self = .null

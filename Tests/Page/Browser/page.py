@@ -1329,7 +1329,7 @@ def in_step(daemon, path, pages):
                    "a page comes to where the last position is")
         shown = [(seen, longitude) for seen, longitude in page.run("return shown") if start <= seen <= end - step]
         wrong = [(seen, longitude) for seen, longitude in shown if abs(-100 + (seen - start) / step - longitude) > 1 / step]
-        check(len(shown) > 20 and len(wrong) <= len(shown) // 50,
+        check(len(shown) > 4 and len(wrong) <= len(shown) // 50,
               f"each frame is drawn for its time: {len(wrong)} of {len(shown)} are not: {wrong[:5]}")
     late = round(time.time() * 1000) - 500
     mirror.send(type="present", camera="wall", presentAt=late, position={"target": {"latitude": 10, "longitude": 5}, "zoom": 3})
