@@ -191,8 +191,7 @@ final class CameraRunner {
 
     /// Tells subscribers where a camera is to be at a time; `nil` if nothing that was told counts any more.
     func tell(_ presentation: Presentation?, of camera: HostedCamera) {
-        let told = CameraPresentation(camera: camera.name, presentation: presentation)
-        send(.present, of: camera) { $0.answer(.event(.present(told)), Span()) }
+        send(.present, of: camera) { $0.answer(.event(.present(camera.told(presentation))), Span()) }
     }
 
     /// Cancels the gestures on a camera of the peers of some numbers; a replay has its own.

@@ -568,7 +568,8 @@ final class HostedCamera {
         return left == 0 && entry >= log.first ? entry : nil
     }
 
-    /// Writes what subscribers of some kinds are to know before the next event: the lease, the clock, what moves it by itself.
+    /// Writes what subscribers of some kinds are to know before the next event: the lease, the clock, what moves it by itself,
+    /// and where it is to be.
     ///
     /// - Parameter now: the hub's time; `nil` is that of the last event.
     func writeState(of kinds: EventKinds, at now: Double?, to line: inout LineWriter) {
@@ -579,6 +580,19 @@ final class HostedCamera {
             line.answer(.event(.clock(clockMessage)), Span())
         }
         if kinds.contains(.motion) { line.answer(.event(.motion(motionMessage)), Span()) }
+        if kinds.contains(.present) {
+            for presentation in toldAhead { line.answer(.event(.present(told(presentation))), Span()) }
+        }
+    }
+
+    /// The positions that it has been told ahead of their time and that still count.
+    var toldAhead: ArraySlice<Presentation> { playOut?.counting(seq: seq) ?? [] }
+
+    /// What subscribers are told of a position ahead of its time; `nil` if nothing that was told counts any more.
+    func told(_ presentation: Presentation?) -> CameraPresentation {
+        var told = presentation
+        if let position = presentation?.position { told?.position = constrained(position) }
+        return CameraPresentation(camera: name, presentation: told)
     }
 
     /// Writes how many lines a reader has missed, and where the camera stands now.

@@ -45,6 +45,14 @@ struct PlayOut {
     /// The last position up to a time; the first, if all are later.
     private func last(upTo time: WallTime) -> Int { positions.lastIndex { $0.presentAt <= time } ?? 0 }
 
+    /// What still counts of all that was told: where the camera is, unless others have moved it since, and what waits.
+    ///
+    /// - Parameter seq: of the camera's last event.
+    func counting(seq: UInt64) -> ArraySlice<Presentation> {
+        guard due != nil else { return [] }
+        return positions[(last(upTo: shown) + (seq == self.seq ? 0 : 1))...].drop { $0.presentAt.microseconds == .min }
+    }
+
     /// Adds a position, in place of all that were to be there at its time or later.
     mutating func insert(_ presentation: Presentation, at now: WallTime) {
         let first = positions[0].position
@@ -138,9 +146,7 @@ final class PlayOuts {
         if let other = camera.playOut?.peer, other !== peer { end(other, on: camera) }
         if camera.playOut == nil { camera.playOut = PlayOut(of: peer, from: camera) }
         camera.playOut?.insert(presentation, at: clock.present.wall)
-        var told = presentation
-        told.position = camera.constrained(presentation.position)
-        runner.tell(told, of: camera)
+        runner.tell(presentation, of: camera)
         peer.fedCameras.insert(camera)
         playing.insert(camera)
     }

@@ -61,8 +61,15 @@ final class Subscriptions {
                 resume(subscription, UInt64(since.seq), since.epoch.utf8Span.span, &reply)
             }
             if subscription.showsTouches { camera.writeTouches(at: camera.time(at: now), to: &reply) }
-            camera.writeState(of: subscription.kinds, at: now, to: &reply)
+            writeState(subscription, at: now, to: &reply)
         }
+    }
+
+    /// Writes what the subscriber is to know before the next event.
+    private func writeState(_ subscription: Subscription, at now: Double?, to reply: inout LineWriter) {
+        let (camera, kinds) = (subscription.camera, subscription.kinds)
+        if kinds.contains(.present) { turns.add(work: camera.toldAhead.count) }
+        camera.writeState(of: kinds, at: now, to: &reply)
     }
 
     /// Ends a peer's subscription to a camera. What was emitted before goes out first.
@@ -210,7 +217,7 @@ final class Subscriptions {
         sender.append(to: peer) { reply in
             Self.write(subscription, Span(), to: &reply)
             began(subscription, &reply)
-            camera.writeState(of: subscription.kinds, at: nil, to: &reply)
+            writeState(subscription, at: nil, to: &reply)
         }
     }
 

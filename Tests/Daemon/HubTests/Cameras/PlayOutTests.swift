@@ -258,21 +258,23 @@ import Testing
                 == #"{"type":"clock","camera":"main","timeMs":300,"wallTime":1764115269300}"#)
     }
 
+    /// The positions that a peer has been told ahead of their time: time, zoom, and whether it moves from there.
+    private func told(_ reader: HubPeer) throws -> [String] {
+        try reader.lines().map { line in
+            let told = try JSON(line)["presentation"]
+            guard let time = told?["presentAt"]?.number, let zoom = told?["position"]?["zoom"]?.number else {
+                return line
+            }
+            return "\(time - Self.start) \(zoom) \(told?["moving"]?.bool ?? false)"
+        }
+    }
+
     @Test(arguments: ["every", "latest"])
     func subscriberIsToldPositionsAheadOfTheirTimeAndWhenTheyDoNotCountAnyMore(delivery: String) throws {
         let (reader, other) = (host.connect(), host.connect())
         other.send(#"{"type":"set-zoom-range","minZoom":2,"maxZoom":5}"#)
         reader.send(#"{"type":"subscribe","events":["present"],"delivery":"\#(delivery)"}"#)
         _ = reader.lines()
-        func told() throws -> [String] {
-            try reader.lines().map { line in
-                let told = try JSON(line)["presentation"]
-                guard let time = told?["presentAt"]?.number, let zoom = told?["position"]?["zoom"]?.number else {
-                    return line
-                }
-                return "\(time - Self.start) \(zoom) \(told?["moving"]?.bool ?? false)"
-            }
-        }
         let nothing = #"{"type":"present","camera":"main"}"#
         mirror.send(
             "["
@@ -280,13 +282,32 @@ import Testing
                     #"{"type":"present","presentAt":\#(Self.start + 100 + Double(index) * 20),"moving":\#(told.1),"#
                         + #""position":{"target":{"latitude":0,"longitude":0},"zoom":\#(told.0)}}"#
                 }.joined(separator: ",") + "]")
-        #expect(try told() == ["100.0 4.0 true", "120.0 5.0 true", "140.0 3.0 false"])
+        #expect(try told(reader) == ["100.0 4.0 true", "120.0 5.0 true", "140.0 3.0 false"])
         other.send(#"{"type":"take-lease","forMs":250}"#)
         host.pass(300)
-        #expect(try told() == [nothing])
+        #expect(try told(reader) == [nothing])
         present(zoom: 4, at: 500)
         mirror.close()
-        #expect(try told() == ["500.0 4.0 true", nothing])
+        #expect(try told(reader) == ["500.0 4.0 true", nothing])
+    }
+
+    @Test func subscriberThatComesLaterIsToldThePositionsThatStillCount() throws {
+        for (index, zoom) in [4.0, 5, 6, 7].enumerated() {
+            present(zoom: zoom, at: 100 * Double(index), moving: index < 3)
+        }
+        host.pass(150)
+        mirror.send(#"{"type":"set-zoom-range","minZoom":2,"maxZoom":6.5}"#)
+        func toldToOneMore() throws -> [String] {
+            let reader = host.connect()
+            reader.send(#"{"type":"subscribe","events":["present"]}"#)
+            return try Array(told(reader).dropFirst())
+        }
+        #expect(try toldToOneMore() == ["100.0 5.0 true", "200.0 6.0 true", "300.0 6.5 false"])
+        // Where another has moved the camera, it is not where it was told to be.
+        mirror.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":3}}"#)
+        #expect(try toldToOneMore() == ["200.0 6.0 true", "300.0 6.5 false"])
+        host.pass(150)
+        #expect(try toldToOneMore() == [])
     }
 
     @Test func subscriberThatSkipsPositionsIsToldOfLeases() throws {
