@@ -35,9 +35,7 @@ struct ScrcpyPhone {
             "scid=\(number)", "tunnel_forward=true", "video=false", "audio=false", "clipboard_autosync=false",
             "send_device_meta=false",
         ]
-        let nothing = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
-        defer { _ = close(nothing) }
-        let process = try Program.start(adb.program, adb.words + command, input: nothing, output: STDERR_FILENO)
+        let process = try start(command, output: STDERR_FILENO)
         // It goes on until its connection ends.
         defer { _ = try? Program.status(of: process) }
         let connection = try connect(to: port, of: process)
@@ -66,6 +64,13 @@ struct ScrcpyPhone {
 
     // MARK: adb
 
+    /// Starts a command of adb, which would read this program's input.
+    private func start(_ words: [String], output: CInt) throws -> pid_t {
+        let nothing = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
+        defer { _ = close(nothing) }
+        return try Program.start(adb.program, adb.words + words, input: nothing, output: output)
+    }
+
     /// What a command of adb says; what is wrong it says itself.
     private func ask(_ words: String...) throws -> String {
         let ends = try Program.pipe()
@@ -73,7 +78,7 @@ struct ScrcpyPhone {
         let process: pid_t
         do {
             defer { _ = close(ends.writable) }
-            process = try Program.start(adb.program, adb.words + words, input: STDIN_FILENO, output: ends.writable)
+            process = try start(words, output: ends.writable)
         }
         var text: [UInt8] = []
         var room = [UInt8](repeating: 0, count: 4096)
