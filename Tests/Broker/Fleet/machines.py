@@ -7,6 +7,7 @@ network namespaces; a wire between two of them may take a time. All of it lives 
 import collections
 import ctypes
 import fcntl
+import glob
 import json
 import os
 import pathlib
@@ -120,6 +121,10 @@ class WallClock:
 
     library = "/usr/$LIB/faketime/libfaketimeMT.so.1"
 
+    @staticmethod
+    def can_be_wrong():
+        return bool(glob.glob("/usr/lib/*/faketime/libfaketimeMT.so.1"))
+
     def __init__(self, name, offset):
         self.file = FOLDER / f"{name}.clock"
         self.set(offset)
@@ -128,8 +133,10 @@ class WallClock:
             "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
 
     def set(self, offset):
-        """An offset such as "+1d"."""
-        self.file.write_text(offset + "\n")
+        """An offset such as "+1d". A program reads a whole file."""
+        new = self.file.with_suffix(".new")
+        new.write_text(offset + "\n")
+        new.replace(self.file)
 
 
 # Brokers.

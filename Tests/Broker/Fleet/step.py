@@ -1,7 +1,7 @@
 """Measures how far screens are apart that show one camera with `--play-out`: `step.py FOLDER [MILLISECONDS…]`, three rows for each
 play-out: as it is, with connections that stand still, and motions with a broker that is killed and a screen that comes late. One
-machine has all of it, so the clocks are right; between each bridge and the broker stands a relay that holds every
-piece back for up to 30 ms, and in the second row a connection for 0.3 s now and then."""
+machine has all of it, so the clocks are right, but in the third row, where those of the screens drift; between each bridge and the
+broker stands a relay that holds every piece back for up to 30 ms, and in the second row a connection for 0.3 s now and then."""
 
 import contextlib
 import json
@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 
-from machines import BIN, Daemon, Process, clean_up, mosquitto, open_mosquitto, wait_for
+from machines import BIN, Daemon, Process, WallClock, clean_up, mosquitto, open_mosquitto, wait_for
 
 MIRRORS = 8
 
@@ -112,10 +112,14 @@ def feed(daemon, seconds):
 
 
 class Wall:
-    """A broker, a node whose camera moves, and mirrors of it, each with its daemon and behind a relay of its own."""
+    """A broker, a node whose camera moves, and mirrors of it, each with its daemon and behind a relay of its own, and a wall clock
+    that drifts, where that can be."""
 
-    def __init__(self, name, play_out, stall=0.0, *options):
+    def __init__(self, name, play_out, stall=0.0, *options, drifts=False):
         self.name, self.play_out, self.stall = name, play_out, stall
+        self.drifts, self.clocks, self.has_ended = drifts and WallClock.can_be_wrong(), [], threading.Event()
+        if self.drifts:
+            threading.Thread(target=self.drift, daemon=True).start()
         self.broker, self.port = open_mosquitto(name)
         self.source = Daemon(f"{name}-source")
         self.processes = [self.source]
@@ -127,20 +131,36 @@ class Wall:
         self.is_there = wait_for(lambda: all('"zoom":7.5,' in daemon.position("copy") for daemon in self.daemons))
         self.screens = [Screen(daemon) for daemon in self.daemons]
 
-    def bridge(self, name, daemon, *options):
+    def drift(self):
+        """The screens' clocks drift by up to 100 millionths; every five seconds they are set, up to 2 ms wrong."""
+        chance, began, drifts = random.Random(3), time.monotonic(), {}
+        while not self.has_ended.wait(0.1):
+            elapsed = time.monotonic() - began
+            if elapsed > 5:
+                began, elapsed, drifts = began + elapsed, 0, {}
+            for number, clock in enumerate(self.clocks):
+                error, rate = drifts.setdefault(number, (chance.uniform(-2e-3, 2e-3), chance.uniform(-1e-4, 1e-4)))
+                clock.set(f"{error + rate * elapsed:+.6f}")
+
+    def bridge(self, name, daemon, *options, **place):
         relay = SlowRelay(self.port, len(self.processes), self.stall)
         bridge = Process(
-            f"{self.name}-{name}", BIN / "gimbal-mqtt", "--broker", f"mqtt://127.0.0.1:{relay.port}", "--socket", daemon.path, *options)
+            f"{self.name}-{name}", BIN / "gimbal-mqtt", "--broker", f"mqtt://127.0.0.1:{relay.port}", "--socket", daemon.path, *options, **place)
         self.processes.insert(0, bridge)
         return bridge
 
     def add_mirror(self):
         number = len(self.daemons)
-        daemon = Daemon(f"{self.name}-{number}")
+        place = {}
+        if self.drifts:
+            self.clocks.append(WallClock(f"{self.name}-{number}", "+0"))
+            place["environment"] = self.clocks[-1].environment
+        daemon = Daemon(f"{self.name}-{number}", **place)
         self.daemons.append(daemon)
         self.processes.append(daemon)
         self.mirrors.append(
-            self.bridge(f"mirror-{number}", daemon, "--follow", "hand/main", "--as", "copy", "--play-out", f"{self.play_out}ms"))
+            self.bridge(f"mirror-{number}", daemon, "--follow", "hand/main", "--as", "copy", "--play-out", f"{self.play_out}ms",
+                        **place))
         return daemon
 
     def positions(self, *others):
@@ -153,13 +173,14 @@ class Wall:
             {one.position("copy") for one in self.daemons} | {self.source.position("main")}) == 1)
 
     def end(self):
+        self.has_ended.set()
         for process in (*self.processes, self.broker):
             process.end()
 
 
-def measure(name, play_out, seconds, stall=0.3):
+def measure(name, play_out, seconds, stall=0.3, drifts=False):
     """What screens show for one time, and when their daemons tell it."""
-    wall = Wall(name, play_out, stall)
+    wall = Wall(name, play_out, stall, drifts=drifts)
     hand = threading.Thread(target=feed, args=(wall.source, seconds))
     hand.start()
     asked = same = 0
@@ -184,7 +205,7 @@ def measure(name, play_out, seconds, stall=0.3):
 def measure_motions(name, play_out, rounds):
     """What screens show of tours that are told once. In the middle of the first one a screen comes that was not there; in the middle
     of the next the broker is killed, and comes back empty; and so on. Tours take eight seconds."""
-    wall = Wall(name, play_out, 0.0, "--motions")
+    wall = Wall(name, play_out, 0.0, "--motions", drifts=True)
     chance = random.Random(2)
     asked = same = 0
     places, joined = set(), []
