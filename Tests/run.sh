@@ -32,28 +32,30 @@ run_scripts() {
     for script; do run "$script" "Tests/System/$script.sh"; done
 }
 
-# The unit tests compute, those of the programs wait, and what the scripts try is built meanwhile. (The tests hold the lock of
-# the folder with the builds, and build nothing; the packages have folders of their own.)
+# The unit tests compute, those of the programs wait, and what the other scripts try is built meanwhile, in the end by one linker
+# alone: scripts that need nothing of it come before. (The tests hold the lock of the folder with the builds, and build nothing;
+# the packages have folders of their own.)
 # The tests of gimbal-web have a process of their own, for its server shares the threads that the others' waiting would hold;
 # and they come behind the build, which locks its records when a run begins.
 programs='DaemonTests\.|GimbalClientTests\.'
 server='WebServerTests\.'
 units=(Tests/run-units.sh --scratch-path "$SCRATCH" --ignore-lock)
-{ run 'unit tests' "${units[@]}" --skip "$programs|$server"; run_scripts packages; } &
-run 'tests of programs' env NAME='tests of programs' "${units[@]}" --filter "$programs" &
+early=(packages exchange metrics style portability)
+early_browsers=(page playwright)
+{ run 'unit tests' "${units[@]}" --skip "$programs|$server"; run_scripts "${early[@]}"; } &
+{ run 'tests of programs' env NAME='tests of programs' "${units[@]}" --filter "$programs"; run_scripts "${early_browsers[@]}"; } &
 run 'release build' env GIMBAL_BENCH=1 GIMBAL_MQTT=1 SWIFT_FLAGS=--ignore-lock \
     make --no-print-directory build kernels mqtt &
 wait
 run 'tests of gimbal-web' env NAME='tests of gimbal-web' "${units[@]}" --filter "$server"
 
-# Browsers and booted systemds have limits of their own for what takes long: of each kind one runs at a time, and the rest,
-# which computes, steps back for them. (It has the libraries documented as the tests were built.) A browser drops what it is
-# loading when the machine's network changes, as that of the fleet does: the two never run at one time.
-browsers=(page adapters playwright)
+# Booted systemds have limits of their own for what takes long: one runs at a time, and the rest, which computes, steps back for
+# them. (It has the libraries documented as the tests were built.) A browser drops what it is loading when the machine's network
+# changes, as that of the fleet does: the two never run at one time.
 machines=(systemd debian fleet)
 mapfile -t others < <(basename -s .sh Tests/System/*.sh |
-    grep -vxF "$(printf '%s\n' packages "${browsers[@]}" "${machines[@]}")")
-{ flock 9 && run_scripts "${browsers[@]}" 9>&-; } 9>"$folder/network" &
+    grep -vxF "$(printf '%s\n' "${early[@]}" "${early_browsers[@]}" adapters "${machines[@]}")")
+{ flock 9 && run_scripts adapters 9>&-; } 9>"$folder/network" &
 { run_scripts systemd debian 9>&-; flock 9 && run_scripts fleet 9>&-; } 9>"$folder/network" &
 { renice -n 5 "$BASHPID" >/dev/null; GIMBAL_FAST_TESTS=1 run_scripts "${others[@]}"; } &
 wait
