@@ -17,10 +17,12 @@ struct ScrcpyPhone {
     private static let patienceMs = 10_000.0
     /// Between attempts to reach it, in milliseconds.
     private static let intervalMs = 100
+    /// How long it has for the last messages after ^C, in milliseconds.
+    private static let lastPatienceMs: CInt = 250
 
     /// Performs fingers, each at its time.
     ///
-    /// - Throws: a `Failure`, or an `Interrupt`, behind which no finger is down.
+    /// - Throws: a `Failure`, or an `Interrupt`, before which the fingers that are down are lifted.
     func perform(_ export: TouchExport) throws {
         let (width, height) = try screen()
         _ = try ask("push", server, Self.remote)
@@ -56,6 +58,10 @@ struct ScrcpyPhone {
             }
         } catch let interrupt as Interrupt {
             _ = unsafe lifts.withUnsafeBytes { unsafe write(connection, $0.baseAddress, $0.count) }
+            // The server reads that before it ends the connection; then adb may be ended, and the server with it.
+            _ = shutdown(connection, CInt(SHUT_WR))
+            var ready = pollfd(fd: connection, events: CShort(POLLIN), revents: 0)
+            _ = unsafe poll(&ready, 1, Self.lastPatienceMs)
             throw interrupt
         } catch is ClosedOutput {
             throw Failure(.unavailable, "scrcpy's server has ended before the last finger lifted")

@@ -93,7 +93,7 @@ import Testing
                 with socket.create_server(("127.0.0.1", int(open("\(path("port"))").read()))) as server:
                     connection, _ = server.accept()
                     connection.sendall(b"\\0")
-                    with open("\(path("bytes"))", "wb") as file:
+                    with open("\(path("bytes"))", "wb", buffering=0) as file:
                         while data := connection.recv(4096):
                             file.write(data)
             """
@@ -144,6 +144,24 @@ import Testing
         let other = try gimbal(nil, ["perform", sample("tilt")] + options + ["2.7"])
         #expect(other.status == 69 && other.errors.contains("does not match") && other.errors.contains("version 2.7"))
         #expect(try gimbal(nil, ["perform", sample("tilt"), "--scrcpy-version", "3.3.1"]).status == 64)
+    }
+
+    @Test func scrcpyLiftsTheFingersThatAreDownWhenASignalComes() throws {
+        let server = ["--scrcpy-server", path("jar"), "--scrcpy-version", "3.3.1"]
+        let running = try Running(
+            ["perform", sample("pinch-and-rotate"), "--adb", phone(version: "3.3.1")] + server)
+        func bytes() -> [UInt8] { FileManager.default.contents(atPath: path("bytes")).map { [UInt8]($0) } ?? [] }
+        try waitUntil("two fingers move") { bytes().count >= 32 * 10 }
+        let (status, _, errors) = running.end(SIGINT)
+        #expect(status == -SIGINT || status == 130, "\(errors)")
+        let messages = bytes()
+        var down: Set<UInt8> = []
+        for start in stride(from: 0, to: messages.count, by: 32) {
+            let (action, finger) = (messages[start + 1], messages[start + 9])
+            if action == 0 { down.insert(finger) }
+            if action == 1 { down.remove(finger) }
+        }
+        #expect(messages.count % 32 == 0 && messages.count > 32 * 10 && down.isEmpty)
     }
 
     @Test func whatChangesIsSaid() throws {
