@@ -20,7 +20,15 @@ const FRAME = 1000 / 60;
 
 /** When a frame is seen that begins at `frameTime`, on the wall clock, which may be set: it is asked for each frame. */
 export function wallTimeOf(frameTime) {
-    return Date.now() + (frameTime - performance.now()) + FRAME;
+    return frameTime + wallClockAhead() + FRAME;
+}
+
+/** How far the wall clock is ahead of the page's own. Another process may have had the processor between the two: then again. */
+function wallClockAhead() {
+    for (let tries = 1; ; tries++) {
+        const [before, wallTime, after] = [performance.now(), Date.now(), performance.now()];
+        if (after - before < 0.5 || tries === 5) return wallTime - before;
+    }
 }
 
 /** The positions of one camera that were told ahead. */
