@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # All tests: the unit tests, which have been built, and the programs as they run on a system, which are built here and which
 # the scripts of Tests/System try. Of what passes only the result is shown. The last lines count what ran and what was
-# skipped, and say why.
+# skipped, and say why; behind them stands what failed, for what it printed may be far above.
 #
 #   run.sh SCRATCH      where everything is built
 set -uo pipefail
@@ -9,7 +9,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export SCRATCH=$1
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-touch "$folder/skipped"
+touch "$folder"/{skipped,failed}
 
 # run NAME COMMAND…: a command whose last line is its result; lines that say "skipped" tell what was left out, and why.
 run() {
@@ -21,6 +21,7 @@ run() {
         [[ $result == "$name: "* ]] || result="$name: passed"
     else
         cat "$output"
+        tail -n 5 "$output" | sed "s/^/    $name: /" >>"$folder/failed"
         result="$name: FAILED"
     fi
     echo "$result ($((SECONDS - began)) s)" >>"$folder/results"
@@ -62,5 +63,6 @@ wait
 
 cat "$folder/results"
 sort "$folder/skipped" | sed 's/^/    /' | cat <(echo "skipped: $(wc -l <"$folder/skipped")") -
+cat "$folder/failed"
 expected=$((4 + $(ls Tests/System/*.sh | wc -l)))
 [ "$(grep -vc ': FAILED (' "$folder/results")" = "$expected" ]
