@@ -165,11 +165,17 @@ class Workshop:
         commands = [json.loads(line) for line in re.findall(r"^    args: (\[.*\])$", manifest, re.MULTILINE)]
         self.compiling = next(one for one in commands if "-emit-module" in one and self.target in one)
         self.linking = next(one for one in commands if "-emit-executable" in one)
+        self.tests_are_stale = False
 
     def rebuild(self, text):
-        """Whether the target compiles with this text in it, which the tests may have compiled into them."""
-        commands = [self.building] if "@inlinable" in text else [self.compiling, self.linking]
-        return all(subprocess.run(one, cwd=self.folder, capture_output=True).returncode == 0 for one in commands)
+        """Whether the target compiles with this text in it.
+
+        What is inlinable in it the tests have compiled into them, and go on having when it has been put back."""
+        is_inlinable = "@inlinable" in text
+        commands = [self.building] if is_inlinable or self.tests_are_stale else [self.compiling, self.linking]
+        built = all(subprocess.run(one, cwd=self.folder, capture_output=True).returncode == 0 for one in commands)
+        self.tests_are_stale = is_inlinable or self.tests_are_stale and not built
+        return built
 
     def test(self, seconds):
         """Whether all tests pass; it ends with the first that fails."""

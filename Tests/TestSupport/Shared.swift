@@ -77,5 +77,6 @@ public struct Seeded: RandomNumberGenerator {
 
     public mutating func number(_ range: ClosedRange<Double>) -> Double { .random(in: range, using: &self) }
     public mutating func integer(_ range: ClosedRange<Int>) -> Int { .random(in: range, using: &self) }
+    public mutating func pick<Value>(_ values: [Value]) -> Value { values[integer(0...values.count - 1)] }
     public mutating func chance(_ share: Double) -> Bool { number(0...1) < share }
 }

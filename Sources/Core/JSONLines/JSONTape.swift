@@ -300,7 +300,7 @@
         _ key: ByteRange, isEscaped: Bool, of object: Int, _ line: Span<UInt8>, at start: Int
     ) throws(JSONError) {
         let name = UnknownNames.Name(object: object, hash: hash(key, isEscaped: isEscaped, line))
-        // Hash collision: compare names for two names: then they are compared.
+        // Two names may have one hash: then they are compared.
         if !unknownNames.insert(name), isThere(key, isEscaped: isEscaped, in: object, line) {
             throw duplicate(line, at: start)
         }

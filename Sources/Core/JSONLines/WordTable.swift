@@ -44,7 +44,7 @@
         return long.first { isEqual($0.word, text, start, end) }?.index
     }
 
-    /// The number of the word of up to sixteen bytes that stands in quotes from `start` on, and where it ends; `nil` also
+    /// The number of the word of up to fifteen bytes that stands in quotes from `start` on, and where it ends; `nil` also
     /// for words that there is more to say of.
     @inlinable @inline(__always)
     package func quoted(in text: Span<UInt8>, at start: Int) -> (index: Int, end: Int)? {

@@ -114,7 +114,7 @@ private func lines(_ bytes: [UInt8], cutAt cuts: [Int]) -> [String] {
 }
 
 @Suite struct NumberTests {
-    private func read(_ text: String, followedBy rest: String) throws -> Double {
+    func read(_ text: String, followedBy rest: String) throws -> Double {
         let (value, end) = try JSONText.number(Array((text + rest).utf8).span, 0)
         #expect(end == text.utf8.count)
         return value
@@ -139,7 +139,7 @@ private func lines(_ bytes: [UInt8], cutAt cuts: [Int]) -> [String] {
     }
 
     /// The sum of two decimals with as many digits behind the point, as text.
-    private func sum(_ one: String, _ other: String) -> String {
+    func sum(_ one: String, _ other: String) -> String {
         var (digits, carry) = ([UInt8](), UInt8(0))
         let length = max(one.utf8.count, other.utf8.count)
         func padded(_ text: String) -> [UInt8] {

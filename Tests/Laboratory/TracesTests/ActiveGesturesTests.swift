@@ -21,23 +21,22 @@ private struct RandomLines {
         return count == 1 ? objects[0] : "[" + objects.joined(separator: ",") + "]"
     }
 
-    private mutating func one(_ values: [String]) -> String { values[random.integer(0...values.count - 1)] }
-
     private mutating func object() -> String {
         switch random.integer(0...39) {
         case 0: return #""stop""#
         case 1: return #""move","update":{"kind":"zoom-by","amount":\#(random.number(-1...1))}"#
         case 2: return #""animate","durationMs":0,"update":{"kind":"zoom-in"}"#
         case 3...5:
-            let name = one(["scroll", "zoom", "rotate", "tilt", "fling"])
+            let name = random.pick(["scroll", "zoom", "rotate", "tilt", "fling"])
             return #""set-gestures","\#(name)":\#(random.chance(0.7))"#
         case 6: return #""set-zoom-range","minZoom":\#(random.integer(2...5))"#
         case 7: return #""marker","label":"a""#
         case 8...17:
-            let type = one(["pan", "pinch", "rotate", "tilt", "one-finger-zoom", "position"])
-            let phase = one(["began", "began", "changed", "ended", "cancelled"])
+            let type = random.pick(["pan", "pinch", "rotate", "tilt", "one-finger-zoom", "position"])
+            let phase = random.pick(["began", "began", "changed", "ended", "cancelled"])
             let value = type == "position" ? #","position":{"target":{"latitude":1,"longitude":2},"zoom":5}"# : ""
-            return #""\#(type)","phase":"\#(phase)"\#(one(["", #","gesture":1"#, #","gesture":"b""#]))\#(value)"#
+            return
+                #""\#(type)","phase":"\#(phase)"\#(random.pick(["", #","gesture":1"#, #","gesture":"b""#]))\#(value)"#
         default: return touch()
         }
     }

@@ -42,15 +42,13 @@ private struct RandomTrace {
             + #""gestures":{"inertia":\#(random.chance(0.5)),"scrollDuringRotateOrZoom":\#(random.chance(0.7))}}"#
         var lines = [header]
         for _ in 0..<count {
-            time += pick([
+            time += random.pick([
                 0, 1, 8.25, 16.7, random.number(0...40), 5, random.chance(0.2) ? random.number(100...2500) : 5,
             ])
             lines.append(line())
         }
         return try Trace((lines.joined(separator: "\n") + "\n").utf8)
     }
-
-    private mutating func pick<Value>(_ values: [Value]) -> Value { values[random.integer(0...values.count - 1)] }
 
     private mutating func line() -> String {
         switch random.integer(0...99) {
@@ -77,14 +75,15 @@ private struct RandomTrace {
     private mutating func point() -> String { #"{"x":\#(random.number(0...390)),"y":\#(random.number(0...844))}"# }
 
     private mutating func gesture() -> String {
-        let (type, member) = pick([
+        let (type, member) = random.pick([
             ("pan", "translation"), ("pinch", "scale"), ("rotate", "rotationDeg"), ("tilt", "translation"),
             ("one-finger-zoom", "translation"),
         ])
-        let label = pick(["", #","gesture":2"#, #","gesture":"b""#])
+        let label = random.pick(["", #","gesture":2"#, #","gesture":"b""#])
         let key = type + label
         let phase =
-            active.contains(key) ? pick(["changed", "changed", "changed", "changed", "ended", "cancelled"]) : "began"
+            active.contains(key)
+            ? random.pick(["changed", "changed", "changed", "changed", "ended", "cancelled"]) : "began"
         if phase == "began" { (active, total[key]) = (active.union([key]), 0) }
         if phase == "ended" || phase == "cancelled" { active.remove(key) }
         total[key, default: 0] += random.number(-20...20)
