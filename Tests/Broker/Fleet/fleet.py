@@ -626,9 +626,60 @@ def try_status():
         check(is_refused or is_told and text in told.stdout, f"the clock: {name}: {told}")
 
 
+def chrony():
+    """The folder that Debian's chronyd and chronyc are in. They are unpacked, not installed: that would change what keeps this machine's
+    clock. `None` where they cannot be had."""
+    folder = FOLDER / "chrony"
+    folder.mkdir()
+    # apt asks for a folder that another user may write to.
+    folder.chmod(0o777)
+    if subprocess.run(["apt-get", "download", "chrony"], cwd=folder, capture_output=True).returncode != 0:
+        return None
+    run("dpkg", "-x", *folder.glob("*.deb"), folder)
+    (folder / "usr/sbin/chronyd").rename(folder / "usr/bin/chronyd")
+    return folder / "usr/bin"
+
+
+def try_chronyd():
+    """What `--status` says of a real chronyd that takes its own clock for the true one, and of one that has its time from it, with 20 ms
+    between the machines in each direction. Neither may touch this machine's clock."""
+    if why := can_make_machines():
+        print(f"fleet: a real chronyd: skipped: {why}")
+        return
+    if not (programs := chrony()):
+        print("fleet: a real chronyd: skipped: apt has no chrony")
+        return
+    delay = 0.02
+    keeper, kept, port = Machine("keeper"), Machine("kept", delay), free_port()
+
+    def chronyd(name, machine, *settings):
+        (FOLDER / f"{name}.conf").write_text("\n".join([*settings, f"pidfile {FOLDER}/{name}.pid", "bindcmdaddress /"]))
+        return Process(name, programs / "chronyd", "-d", "-x", "-u", "root", "-f", FOLDER / f"{name}.conf", machine=machine)
+
+    def status(machine):
+        told = subprocess.run(
+            ["ip", "netns", "exec", machine.name, BIN / "gimbal-mqtt", "--status"], capture_output=True, text=True,
+            env={**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"})
+        return told.returncode, told.stdout
+
+    running = [
+        chronyd("source", None, "local", "allow all", f"port {port}", "cmdport 0"),
+        chronyd("own", keeper, "local", "port 0"),
+        chronyd("follower", kept, f"server {kept.router} port {port} iburst minpoll -4 maxpoll -4", "port 0")]
+    until("a chronyd with its own clock alone is not synchronized",
+          lambda: status(keeper) == (1, "This machine's clock is not synchronized, as chronyd says.\n"))
+    # The way there and back is twice the delay, and half of that may be an error.
+    synchronized = r"This machine's clock is synchronized, off by ([0-9.]+) ms at the most, as chronyd says\.\n"
+    until("one that has its time from another is, but for what the wire may hide",
+          lambda: (told := status(kept))[0] == 0 and (error := re.match(synchronized, told[1]))
+          and delay * 1000 <= float(error[1]) < delay * 1000 + 30)
+    for process in running:
+        process.end()
+
+
 PARTS = {
     "mosquitto": try_mosquitto, "wall": try_wall, "clocks": try_clocks, "cluster": try_cluster, "circles": try_circles, "limits": try_limits,
-    "step": try_step, "motions": try_motions}
+    "step": try_step, "motions": try_motions, "chronyd": try_chronyd}
 
 
 def try_part(name):
