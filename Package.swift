@@ -160,8 +160,7 @@ let package = Package(
         .testTarget(name: "ToursTests", dependencies: ["Tours", "EarthViews", "TestSupport"]),
         .testTarget(name: "GimbalTestingTests", dependencies: ["GimbalTesting"]),
         .testTarget(
-            name: "ExampleTests", dependencies: ["GimbalTesting"], path: "Protocols/examples/testing",
-            sources: ["CameraTests.swift"]),
+            name: "ExampleTests", dependencies: ["GimbalTesting"], path: "Protocols/examples/testing/swift"),
         .testTarget(name: "TracesTests", dependencies: ["Traces", "GimbalProtocol", "TestSupport"]),
         .testTarget(name: "LibeventTests", dependencies: ["Libevent"]),
         .testTarget(name: "ServiceTests", dependencies: ["Service", "CLinux", "TestSupport", "UnixSocket"]),

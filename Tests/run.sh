@@ -27,6 +27,9 @@ run() {
     echo "$result ($((SECONDS - began)) s)" >>"$folder/results"
 }
 
+# without_warnings COMMAND…: a command that fails if what it prints has a compiler's warning.
+without_warnings() { "$@" 2>&1 | awk '{ print } /warning: / { warns = 1 } END { exit warns }'; }
+
 # run_scripts NAME…: some of Tests/System, one after the other.
 run_scripts() {
     local script
@@ -45,7 +48,7 @@ early=(packages exchange metrics style portability)
 early_browsers=(page playwright)
 { run 'unit tests' "${units[@]}" --skip "$programs|$server"; run_scripts "${early[@]}"; } &
 { run 'tests of programs' env NAME='tests of programs' "${units[@]}" --filter "$programs"; run_scripts "${early_browsers[@]}"; } &
-run 'release build' env GIMBAL_BENCH=1 GIMBAL_MQTT=1 SWIFT_FLAGS=--ignore-lock \
+run 'release build' without_warnings env GIMBAL_BENCH=1 GIMBAL_MQTT=1 SWIFT_FLAGS=--ignore-lock \
     make --no-print-directory build kernels mqtt &
 wait
 run 'tests of gimbal-web' env NAME='tests of gimbal-web' "${units[@]}" --filter "$server"

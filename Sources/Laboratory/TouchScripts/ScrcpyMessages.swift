@@ -52,5 +52,5 @@ extension TouchExport {
 
 private func bigEndian(_ number: some FixedWidthInteger) -> [UInt8] {
     var number = number.bigEndian
-    return withUnsafeBytes(of: &number) { unsafe Array($0) }
+    return unsafe withUnsafeBytes(of: &number) { unsafe Array($0) }
 }

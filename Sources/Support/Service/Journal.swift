@@ -42,7 +42,7 @@ struct Journal: Sendable {
     func send(_ fields: [(name: String, value: String)]) -> Bool {
         let bytes = Self.entry(fields)
         let flags = CInt(MSG_DONTWAIT) | CInt(MSG_NOSIGNAL)
-        let count = try? System.withAddress(path) { address, size in
+        let count = unsafe try? System.withAddress(path) { address, size in
             unsafe sendto(descriptor, bytes, bytes.count, flags, address, size)
         }
         return count == bytes.count

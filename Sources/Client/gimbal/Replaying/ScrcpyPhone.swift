@@ -113,7 +113,7 @@ struct ScrcpyPhone {
     /// Connects to the server, which writes a byte: adb accepts connections before it does.
     private func connect(to port: UInt16, of process: pid_t) throws -> CInt {
         let limit = TimeLimit(milliseconds: Self.patienceMs)
-        while unsafe waitpid(process, nil, WNOHANG) == 0 {
+        while waitpid(process, nil, WNOHANG) == 0 {
             if let connection = try attempt(port, limit) { return connection }
             if limit.left == 0 { _ = kill(process, SIGTERM) }
             try Interrupt.wait(milliseconds: Self.intervalMs)

@@ -5,7 +5,7 @@ import GimbalTesting
 import Testing
 
 @Suite struct CameraTests {
-    private let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    private let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     private var trace: URL { folder.appendingPathComponent("pinch.trace.ndjson") }
     private var golden: URL { folder.appendingPathComponent("pinch.golden.ndjson") }
 
