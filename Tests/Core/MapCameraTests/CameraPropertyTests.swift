@@ -229,4 +229,36 @@ func isWithinConstraints(_ camera: Camera) -> Bool {
         }
         #expect(touching > 300)
     }
+
+    @Test func skippingToATimeTakesTheCameraAndTheMotionWhereItsFramesDo() {
+        var random = Seeded(41)
+        var (kinds, frames) = (Set<Int>(), 0)
+        while kinds.count < 3 || frames < 20_000 {
+            let (camera, kind) = (random.camera(), random.integer(0...2))
+            let motion: Motion? =
+                switch kind {
+                case 0:
+                    CameraAnimation(
+                        .setCamera(random.position()), of: camera, duration: random.number(1...3000), easing: .easeIn
+                    ).map { Motion($0, at: 0) }
+                case 1:
+                    Glide(Momentum(zoom: random.number(-5...5), bearing: random.number(-500...500)), of: camera)
+                        .map { Motion($0, at: 0) }
+                default:
+                    Tour(
+                        (0...2).map { _ in Tour.Stop(random.position(), .smooth(duration: 500), wait: 400) }, of: camera
+                    )
+                    .map { Motion($0, at: 0) }
+                }
+            guard var stepped = motion else { continue }
+            var (skipped, slow, quick) = (stepped, camera, camera)
+            let time = random.number(0...stepped.duration * 1.2)
+            while stepped.nextFrame < min(time, stepped.duration), stepped.step(&slow) { frames += 1 }
+            skipped.skip(to: time, &quick)
+            #expect(
+                quick.position == slow.position && skipped.nextFrame == stepped.nextFrame,
+                "to \(time) of \(stepped.duration) ms")
+            kinds.insert(kind)
+        }
+    }
 }

@@ -203,4 +203,22 @@ import Testing
         #expect(region.farLeft == camera.projection.coordinate(for: ScreenPoint(x: 50, y: 100)))
         #expect(region.nearRight == camera.projection.coordinate(for: ScreenPoint(x: 390, y: 780)))
     }
+
+    @Test func aPositionIsPossibleUpToTheEdgesOfItsRangesAndNotBeyond() {
+        let least = CameraPosition(target: LatLng(latitude: -90, longitude: -180), zoom: 0)
+        let greatest = CameraPosition(
+            target: LatLng(latitude: 90, longitude: 180), zoom: 30, bearing: 360, viewingAngle: 90)
+        for (edge, outwards) in [(least, -1.0), (greatest, 1)] {
+            #expect(edge.isPossible)
+            for member in [\CameraPosition.target.latitude, \.target.longitude, \.zoom, \.bearing, \.viewingAngle] {
+                for wrong in [edge[keyPath: member] + outwards * 1e-9, .nan] {
+                    var position = edge
+                    position[keyPath: member] = wrong
+                    #expect(!position.isPossible, "\(member) \(wrong)")
+                }
+            }
+        }
+        // Google's `fitBounds:` leaves as much on each side.
+        #expect(CameraUpdate.defaultFitPadding == 64)
+    }
 }
