@@ -11,11 +11,6 @@ struct Movement: Codable, Sendable {
     /// Radians, clockwise.
     var rotation = 0.0
 
-    static func + (a: Movement, b: Movement) -> Movement {
-        Movement(
-            translation: a.translation + b.translation, levels: a.levels + b.levels, rotation: a.rotation + b.rotation)
-    }
-
     static func - (a: Movement, b: Movement) -> Movement {
         Movement(
             translation: a.translation - b.translation, levels: a.levels - b.levels, rotation: a.rotation - b.rotation)

@@ -174,6 +174,7 @@ private struct Surface {
     @Test func theSecondFingerOfATiltMayFollowSoon() {
         for (grace, kinds) in [(50.0, [GestureKind.tilt]), (150, [.pan, .pinch, .rotate])] {
             var surface = Surface(viewingAngle: 20)
+            surface.wait(5000)
             let (a, b) = (point(400, 400), point(600, 400))
             surface.put([(1, a), (2, b)])
             surface.put([(1, a - point(0, 34)), (2, b)])
@@ -666,6 +667,101 @@ private struct Surface {
             #expect(open.values.allSatisfy { $0 == 0 }, "seed \(seed)")
             #expect(!surface.tracker.isActive)
         }
+    }
+
+    // MARK: Edges
+
+    @Test func aPairIsRecognizedAtItsThresholds() {
+        let thresholds = Thresholds()
+        func meaning(levels: Double, arc: Double) -> Meaning? {
+            var grip = Grip([Touch(id: 1, position: point(0, 0)), Touch(id: 2, position: point(100, 0))])
+            grip.moved = Movement(levels: levels, rotation: arc / 50)
+            return grip.meaningOfTwo(at: 0, thresholds)
+        }
+        #expect(meaning(levels: 0.1, arc: 0) == .transform && meaning(levels: -0.1, arc: 0) == .transform)
+        #expect(meaning(levels: 0, arc: 25) == .transform && meaning(levels: 0, arc: -25) == .transform)
+        #expect(meaning(levels: 0.0999, arc: 24.9) == nil)
+        // One above the other they do not tilt.
+        var upright = Grip([Touch(id: 1, position: point(0, 0)), Touch(id: 2, position: point(0, 100))])
+        for (way, found) in [(15.99, nil), (16, Meaning.transform)] {
+            upright.moved = Movement(translation: point(way, 0))
+            #expect(upright.meaningOfTwo(at: 0, thresholds) == found, "\(way) points")
+        }
+    }
+
+    @Test func aThirdFingerOnATiltBeginsNoPanUntilTheyMove() {
+        var surface = Surface()
+        surface.drag([(1, point(400, 400), point(400, 360)), (2, point(600, 400), point(600, 360))])
+        surface.put([(1, point(400, 360)), (2, point(600, 360)), (3, point(800, 400))])
+        #expect(surface.kinds(.began) == [.tilt] && surface.kinds(.ended) == [.tilt])
+    }
+
+    @Test func theMapCatchesUpWithTheFingersAndInAPauseByOneFrame() {
+        let whole = Movement(translation: point(8, 0))
+        func remaining(step: Double, elapsed: Double) -> Double {
+            var slack = Slack(whole, reach: 10)
+            slack.catchUp(step: step, elapsed: elapsed, longest: 100)
+            return slack.share
+        }
+        #expect(remaining(step: 0, elapsed: 10) == 0.9 && remaining(step: 5, elapsed: 10) == 0.5)
+        #expect(remaining(step: 0, elapsed: 500) == 0.8 && remaining(step: 0, elapsed: -500) == 1)
+        #expect(remaining(step: 11, elapsed: 0) == 0)
+        #expect(Slack(whole, reach: 0).isEmpty && !Slack(whole, reach: 1).isEmpty)
+    }
+
+    @Test func aPanThatLeapsIsBehindByNothing() throws {
+        var surface = Surface()
+        for x in [0.0, 300] { surface.put([(1, point(x, 0))]) }
+        #expect(surface.reports.last?.value == .pan(point(300, 0)))
+        surface.put([])
+        let end = try #require(surface.reports.last)
+        #expect(end.phase == .ended && end.value == nil)
+    }
+
+    @Test func aTiltThatBecomesAPinchBeginsToPanFromZero() {
+        var surface = Surface()
+        let (a, b) = (point(400, 400), point(600, 400))
+        surface.drag([(1, a, a - point(0, 40)), (2, b, b - point(0, 40))])
+        surface.drag([(1, a - point(0, 40), a - point(100, 40)), (2, b - point(0, 40), b + point(100, -40))])
+        let pans = surface.reports.filter { $0.kind == .pan }
+        #expect(pans.count > 10)
+        for pan in pans where pan.phase == .changed { #expect(pan.value == .pan(point(0, 0))) }
+    }
+
+    @Test func aPanEndsBeforeItsFingersTilt() {
+        var surface = Surface()
+        surface.drag([(1, point(400, 400), point(400, 440))])
+        let two = [(1, point(400, 440), point(400, 340)), (2, point(600, 440), point(600, 340))]
+        surface.drag(two)
+        #expect(surface.kinds(.began) == [.pan, .tilt] && surface.kinds(.ended) == [.pan])
+    }
+
+    @Test func onlyOneFingerThrowsTheMap() {
+        var surface = Surface()
+        surface.drag([(1, point(400, 400), point(500, 400)), (2, point(450, 400), point(550, 400))])
+        surface.put([])
+        #expect(surface.reports.filter { $0.phase == .ended && $0.kind == .pan }.map(\.velocity) == [point(0, 0)])
+        var slow = Surface()
+        slow.drag([(1, point(400, 400), point(500, 400))])
+        slow.put([], after: 200)
+        #expect(slow.reports.last?.velocity == point(0, 0))
+    }
+
+    /// What a finger begins that lands after two have doubled their distance at once and lifted.
+    private func landing(liftingAfter pause: Double, landingAfter delay: Double) -> [GestureKind] {
+        var surface = Surface()
+        for half in [50.0, 100] { surface.put([(1, point(500 - half, 400)), (2, point(500 + half, 400))]) }
+        surface.put([], after: pause)
+        surface.put([(3, point(100, 100))], after: delay)
+        return surface.recognizer.events.map(\.kind)
+    }
+
+    @Test func aFingerStopsAPinchThatMayGoOnAndNoOther() {
+        // A level within 50 ms goes on for a while; the same with a pause behind it does not, nor does one without a time.
+        #expect(landing(liftingAfter: 50, landingAfter: 10) == [.pan])
+        #expect(landing(liftingAfter: 300, landingAfter: 10) == [])
+        #expect(landing(liftingAfter: 0, landingAfter: 10) == [])
+        #expect(landing(liftingAfter: 300, landingAfter: 0) == [])
     }
 }
 

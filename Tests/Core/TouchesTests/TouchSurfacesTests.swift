@@ -1,9 +1,10 @@
-// How many surfaces are followed, whatever is told.
+// Which surfaces are followed, whatever is told, and at which times.
 
 import Gestures
 import MapCamera
 import Testing
-import Touches
+
+@testable import Touches
 
 @Suite struct TouchSurfacesTests {
     @Test func aSurfaceTooManyIsNotFollowedUntilAnotherHasNoFingers() {
@@ -15,5 +16,61 @@ import Touches
         for name in ["a", "b", "c"] { #expect(touch(name, true)) }
         #expect(!touch("d", true) && surfaces.all.count == 3)
         #expect(touch("b", false) && touch("d", true) && surfaces.all.count == 3)
+    }
+
+    private static func pair(_ distance: Double) -> [Touch] {
+        [
+            Touch(id: 1, position: .init(x: 500 - distance / 2, y: 400)),
+            Touch(id: 2, position: .init(x: 500 + distance / 2, y: 400)),
+        ]
+    }
+    private static let one = SurfaceKey(feed: 1, label: .text("one"))
+    private static let other = SurfaceKey(feed: 1, label: .text("other"))
+
+    @Test func aSurfaceIsMadeByItsFirstFinger() {
+        var surfaces = TouchSurfaces(limit: 3)
+        #expect(surfaces.isPossible && surfaces[Self.one] == nil)
+        #expect(surfaces.handle([], of: Self.one, at: 0) == nil && surfaces.all.isEmpty)
+        #expect(surfaces.handle(Self.pair(100), of: Self.one, at: 0)?.surface.touches == Self.pair(100))
+        #expect(surfaces.isPossible && surfaces[Self.one]?.isTouched == true)
+    }
+
+    @Test func aSurfaceThatIsGoneIsForgottenAndItsGesturesAreCancelled() {
+        var surfaces = TouchSurfaces(limit: 3)
+        for (time, distance) in [(5000.0, 100.0), (100, 300), (110, 310)] {
+            _ = surfaces.handle(Self.pair(distance), of: Self.one, at: time)
+        }
+        _ = surfaces.handle(Self.pair(100), of: Self.other, at: 0)
+        let number = surfaces[Self.one]?.number
+        let outcome = surfaces.remove(Self.one)
+        #expect(outcome?.events.map(\.phase) == [.cancelled, .cancelled, .cancelled])
+        #expect(outcome?.timeMs == 5010 && outcome?.surface.isTouched == false)
+        #expect(surfaces[Self.one] == nil && surfaces[Self.other]?.isTouched == true)
+        #expect(surfaces.remove(Self.one) == nil)
+        _ = surfaces.handle([], of: Self.other, at: 10)
+        #expect(surfaces.remove(Self.other) == nil && surfaces.all.isEmpty)
+        _ = surfaces.handle(Self.pair(100), of: Self.one, at: 0)
+        #expect(surfaces[Self.one]?.number != number && surfaces[Self.one]?.gestureFeed ?? 0 < 0)
+    }
+
+    @Test(arguments: [true, false]) func twoFingersTurnTheMapWhereTheirAngleCanBeTrusted(tells: Bool) {
+        var surfaces = TouchSurfaces(limit: 3)
+        let turned = [Touch(id: 1, position: .init(x: 500, y: 340)), Touch(id: 2, position: .init(x: 500, y: 460))]
+        _ = surfaces.handle(Self.pair(100), of: Self.one, at: 0, tellsAngles: tells)
+        let outcome = surfaces.handle(turned, of: Self.one, at: 10, tellsAngles: tells)
+        #expect(outcome?.events.contains { $0.kind == .rotate } == tells)
+        // It can, unless something else is said.
+        _ = surfaces.handle(Self.pair(100), of: Self.other, at: 0)
+        #expect(surfaces.handle(turned, of: Self.other, at: 10)?.events.contains { $0.kind == .rotate } == true)
+    }
+
+    @Test func aClockThatIsSetGoesOnAndNeverBack() {
+        var clock = SurfaceClock()
+        // It begins anywhere; jitter is passed over; what was set counts on; and no time is beyond those of a line.
+        for (told, time) in [
+            (-7000.0, -7000.0), (1000, 1000), (1016, 1016), (900, 1016), (1032, 1032), (-5000, 1032), (-4990, 1042),
+            (-5900, 1042),
+            (0, 6032), (2e15, 1e15), (5e15, 1e15),
+        ] { #expect(clock.time(of: told) == time, "\(told)") }
     }
 }
