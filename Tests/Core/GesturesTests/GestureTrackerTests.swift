@@ -391,6 +391,18 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
         #expect(left { $0.inertia = false } == [0, 0])
     }
 
+    @Test func whatEndsInTheMomentInWhichItBeganHasNoInertia() {
+        var (hand, settings) = (Hand(), GestureSettings())
+        settings.inertia = true
+        hand.tracker.set(settings)
+        for kind in [GestureKind.pinch, .rotate] {
+            hand.report(GestureEvent(kind, .began, time: 0))
+            hand.report(GestureEvent(kind, .ended, value(kind, 1), time: 0))
+        }
+        let momentum = hand.momentum()
+        #expect(momentum?.zoom == 0 && momentum?.bearing == 0)
+    }
+
     @Test func tapsFollowTheSwitches() {
         var hand = Hand()
         var settings = GestureSettings()
@@ -429,6 +441,14 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
         }
         let velocity = try #require(window.velocity(of: point(100_000, 0), at: 1000, arrival: 0))
         #expect(abs(velocity.x - 100_000) < 1 && window.count == SampleWindow.capacity)
+    }
+
+    @Test func aVelocityIsThatOfTheLast100MsByTheClockOfItsSamples() {
+        var window = SampleWindow()
+        for time in [0.0, 1] { window.append(point(50 * time, 0), at: time, arrival: 0) }
+        #expect(window.velocity(of: point(100, 0), at: 100, arrival: 0)?.x == 1000)
+        #expect(window.velocity(of: point(100, 0), at: 100.0625, arrival: 0)?.x == 50 / 0.0990625)
+        #expect(window.velocity(of: point(100, 0), at: nil, arrival: 100) == nil)
     }
 
     @Test func samplesOfOneTimeAreKeptOnceAndTheFirstCounts() {

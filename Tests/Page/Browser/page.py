@@ -29,6 +29,8 @@ from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
+from step import LAST, RECORD, tell_ahead, wrong_frames
+
 PROGRAMS, FOLDER = Path(sys.argv[1]), Path(sys.argv[2])
 ROOT = Path(__file__).resolve().parents[3]
 PICTURES = os.environ.get("PAGE_PICTURES")
@@ -1303,35 +1305,14 @@ def in_step(daemon, path, pages):
     daemon.ask(type="move", camera="wall", update={"kind": "zoom-to", "zoom": 3})
     for page in pages:
         eventually(lambda: page.camera("wall"), "a page has the mirror's camera")
-        # What is there behind the last call that draws a frame is what the frame shows. A reading of both clocks that took long tells neither.
-        page.run("""
-            window.shown = [];
-            const request = requestAnimationFrame;
-            let drawn;
-            window.requestAnimationFrame = (draw) => request((time) => {
-                draw(time);
-                let before, wallTime;
-                do [before, wallTime] = [performance.now(), Date.now()]; while (performance.now() - before > 0.5);
-                const camera = gimbal.camera("wall");
-                if (drawn === time) shown.pop();
-                drawn = time;
-                shown.push([time + wallTime - before + 1000 / 60, camera?.position.target.longitude]);
-            });""")
-    # Far ahead, so that a busy machine makes nothing late, and so long that it draws enough frames meanwhile.
-    start, count, step = round(time.time() * 1000) + 3000, 240, 25
-    for i in range(count):
-        mirror.send(type="present", camera="wall", presentAt=start + i * step, moving=i < count - 1,
-                    position={"target": {"latitude": 10, "longitude": -100 + i}, "zoom": 3})
+        page.run(RECORD + 'window.look = () => gimbal.camera("wall")?.position.target.longitude ?? null;')
+    start = tell_ahead(mirror.send, "wall")
     strip = eventually(lambda: pages[0].text("#step").strip(), "a strip tells how well screens keep in step")
     check(re.search("wallin step, [0-9]+ ms ahead", strip), f"which names the camera: {strip!r}")
-    end = start + count * step
     for page in pages:
-        eventually(lambda: page.camera("wall")["position"]["target"]["longitude"] == count - 101,
-                   "a page comes to where the last position is")
-        shown = [(seen, longitude) for seen, longitude in page.run("return shown") if start <= seen <= end - step]
-        wrong = [(seen, longitude) for seen, longitude in shown if abs(-100 + (seen - start) / step - longitude) > 1 / step]
-        check(len(shown) > 20 and len(wrong) <= len(shown) // 50,
-              f"each frame is drawn for its time: {len(wrong)} of {len(shown)} are not: {wrong[:5]}")
+        eventually(lambda: page.camera("wall")["position"]["target"]["longitude"] == LAST, "a page comes to where the last position is")
+        count, wrong = wrong_frames(page.run("return shown"), start, 0)
+        check(count > 20 and len(wrong) <= count // 50, f"each frame is drawn for its time: {len(wrong)} of {count} are not: {wrong[:5]}")
     late = round(time.time() * 1000) - 500
     mirror.send(type="present", camera="wall", presentAt=late, position={"target": {"latitude": 10, "longitude": 5}, "zoom": 3})
     eventually(lambda: "1 late, by up to" in pages[0].text("#step"), "what came late is told")

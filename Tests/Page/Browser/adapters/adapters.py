@@ -27,6 +27,8 @@ from selenium.common.exceptions import TimeoutException
 from selenium.webdriver.chrome.service import Service
 
 HERE = Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent))
+from step import LAST, RECORD, tell_ahead, wrong_frames  # pylint: disable=wrong-import-position
 ROOT = HERE.parents[3]
 CASES = ROOT / "Tests/Core/MapCameraTests/Cases"
 ENGINES, GIMBALD, *GIMBAL_WEB = (Path(argument).resolve() for argument in sys.argv[1:])
@@ -709,6 +711,34 @@ def check_wall(browser, server, ask):
     expect(target["longitude"] < -0.005, f"the page for a wall has led the camera to {target}")
 
 
+def check_in_step(browser, server, path):
+    """Engines that follow a camera draw each frame for the time at which it is seen, by what the daemon tells ahead."""
+    if not server.web:
+        print("adapters: skipped: engines in step: gimbal-web is not built")
+        return
+    script = browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": RECORD})
+    page = Page(browser, server.origin)
+    browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)
+    page.run("await leading.begin(values[0], 'ahead')", server.token)
+    page.run("await leading.ask('ahead', { type: 'set-viewport', width: values[0], height: values[0] })", SIZE)
+    page.run("await leading.known('ahead', { height: values[0] })", SIZE)
+    # Google's stand-in shows what it is asked for 30 ms later, as its documentation allows. Leaflet knows whole pixels.
+    engines = {kind: 360 / 2048 if kind == "leaflet" else 1e-6 for kind in MAPS if kind != "google"}
+    for kind in engines:
+        page.run("await leading.add(values[0], values[0], 'ahead', values[1])", kind,
+                 {"left": MAPS[kind], "width": SIZE, "height": SIZE, "lead": False})
+    page.run("window.look = () => values[0].map((kind) => leading.position(kind).target.longitude)", list(engines))
+    with socket.socket(socket.AF_UNIX) as mirror:
+        mirror.connect(str(path))
+        start = tell_ahead(lambda **line: mirror.sendall(json.dumps(line).encode() + b"\n"), "ahead")
+        page.run("while (leading.camera('ahead').position?.target.longitude !== values[0]) await new Promise(requestAnimationFrame)", LAST)
+    shown = page.run("return shown")
+    for index, (kind, tolerance) in enumerate(engines.items()):
+        count, wrong = wrong_frames([(seen, longitudes[index]) for seen, longitudes in shown], start, tolerance)
+        expect(count > 20 and len(wrong) <= count // 50,
+               f"{kind} draws each frame for its time: {len(wrong)} of {count} are not: {wrong[:5]}")
+
+
 PLACES = {"#ff0000": (46.62, 8.80), "#00c000": (46.43, 9.15), "#0000ff": (46.33, 8.78)}
 
 
@@ -865,6 +895,7 @@ def main():
         check_documentation(browser, server, daemon.ask)
         check_wall(browser, server, daemon.ask)
         check_page_style(browser, daemon)
+        check_in_step(browser, server, daemon.socket)
         for entry in browser.get_log("browser"):
             expect(entry["level"] != "SEVERE", f"the browser says: {entry['message']}")
     if FAILURES:
