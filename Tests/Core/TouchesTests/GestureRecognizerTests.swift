@@ -696,6 +696,12 @@ private struct Surface {
         #expect(surface.kinds(.began) == [.tilt] && surface.kinds(.ended) == [.tilt])
     }
 
+    @Test func fingersThatTouchEachOtherAre8PointsApart() {
+        var grip = Grip([Touch(id: 1, position: point(0, 0)), Touch(id: 2, position: point(2, 0))])
+        _ = grip.move(to: [Touch(id: 1, position: point(0, 0)), Touch(id: 2, position: point(16, 0))], rotates: true)
+        #expect(grip.moved.levels == 1 && grip.smallestSpan == 8)
+    }
+
     @Test func theMapCatchesUpWithTheFingersAndInAPauseByOneFrame() {
         let whole = Movement(translation: point(8, 0))
         func remaining(step: Double, elapsed: Double) -> Double {
@@ -706,7 +712,7 @@ private struct Surface {
         #expect(remaining(step: 0, elapsed: 10) == 0.9 && remaining(step: 5, elapsed: 10) == 0.5)
         #expect(remaining(step: 0, elapsed: 500) == 0.8 && remaining(step: 0, elapsed: -500) == 1)
         #expect(remaining(step: 11, elapsed: 0) == 0)
-        #expect(Slack(whole, reach: 0).isEmpty && !Slack(whole, reach: 1).isEmpty)
+        #expect(Slack().isEmpty && Slack(whole, reach: 0).isEmpty && !Slack(whole, reach: 1).isEmpty)
     }
 
     @Test func aPanThatLeapsIsBehindByNothing() throws {

@@ -1,5 +1,6 @@
 // Which surfaces are followed, whatever is told, and at which times.
 
+import Foundation
 import Gestures
 import MapCamera
 import Testing
@@ -33,6 +34,21 @@ import Testing
         #expect(surfaces.handle([], of: Self.one, at: 0) == nil && surfaces.all.isEmpty)
         #expect(surfaces.handle(Self.pair(100), of: Self.one, at: 0)?.surface.touches == Self.pair(100))
         #expect(surfaces.isPossible && surfaces[Self.one]?.isTouched == true)
+    }
+
+    @Test(arguments: [(1, true), (7, true), (0, false), (-1, false)])
+    func noSurfaceHasANumberThatWasNotGiven(last: Int, isPossible: Bool) throws {
+        let (encoder, decoder) = (JSONEncoder(), JSONDecoder())
+        encoder.nonConformingFloatEncodingStrategy = .convertToString(
+            positiveInfinity: "+", negativeInfinity: "-", nan: "0")
+        decoder.nonConformingFloatDecodingStrategy = .convertFromString(
+            positiveInfinity: "+", negativeInfinity: "-", nan: "0")
+        var surfaces = TouchSurfaces(limit: 3)
+        _ = surfaces.handle(Self.pair(100), of: Self.one, at: 0)
+        let text = String(decoding: try encoder.encode(surfaces), as: UTF8.self)
+        #expect(text.contains(#""lastNumber":1"#))
+        let changed = Data(text.replacing(#""lastNumber":1"#, with: #""lastNumber":\#(last)"#).utf8)
+        #expect(try decoder.decode(TouchSurfaces.self, from: changed).isPossible == isPossible)
     }
 
     @Test func aSurfaceThatIsGoneIsForgottenAndItsGesturesAreCancelled() {
