@@ -219,7 +219,8 @@ class Machine:
         machines.append(self)
         # Its ends, here and there.
         self.wire, there = f"gm{number}h{os.getpid() % 100000}", f"gm{number}t{os.getpid() % 100000}"
-        net = f"10.219.{50 + number}"
+        # Parts that run at one time began one after the other: their processes' numbers are not a hundred apart.
+        net = f"10.{100 + os.getpid() % 100}.{50 + number}"
         self.router = f"{net}.1"
         if delay:
             self.line = delay_line(self.wire, there, delay)
