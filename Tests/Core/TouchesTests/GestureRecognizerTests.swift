@@ -681,6 +681,11 @@ private struct Surface {
         #expect(meaning(levels: 0.1, arc: 0) == .transform && meaning(levels: -0.1, arc: 0) == .transform)
         #expect(meaning(levels: 0, arc: 25) == .transform && meaning(levels: 0, arc: -25) == .transform)
         #expect(meaning(levels: 0.0999, arc: 24.9) == nil)
+        for (arc, found) in [(15.99, nil), (16, Meaning.transform)] {
+            var tilts = Grip([Touch(id: 1, position: point(0, 0)), Touch(id: 2, position: point(100, 0))])
+            tilts.moved = Movement(rotation: arc / 50)
+            #expect(tilts.meaningOfTilt(since: Movement(), thresholds) == found, "\(arc) points around")
+        }
         // One above the other they do not tilt.
         var upright = Grip([Touch(id: 1, position: point(0, 0)), Touch(id: 2, position: point(0, 100))])
         for (way, found) in [(15.99, nil), (16, Meaning.transform)] {
@@ -712,6 +717,9 @@ private struct Surface {
         #expect(remaining(step: 0, elapsed: 10) == 0.9 && remaining(step: 5, elapsed: 10) == 0.5)
         #expect(remaining(step: 0, elapsed: 500) == 0.8 && remaining(step: 0, elapsed: -500) == 1)
         #expect(remaining(step: 11, elapsed: 0) == 0)
+        var usual = Slack(whole, reach: 10)
+        usual.catchUp(step: 0, elapsed: 15, longest: Thresholds().catchUp)
+        #expect(usual.share == 0.9)
         #expect(Slack().isEmpty && Slack(whole, reach: 0).isEmpty && !Slack(whole, reach: 1).isEmpty)
     }
 
