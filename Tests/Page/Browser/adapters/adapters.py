@@ -735,6 +735,7 @@ def check_in_step(browser, server, path):
     shown = page.run("return shown")
     for index, (kind, tolerance) in enumerate(engines.items()):
         count, wrong = wrong_frames([(seen, longitudes[index]) for seen, longitudes in shown], start, tolerance)
+        print(f"{kind} in step: {count - len(wrong)} of {count} frames", flush=True)
         expect(count > 20 and len(wrong) <= count // 50,
                f"{kind} draws each frame for its time: {len(wrong)} of {count} are not: {wrong[:5]}")
 
