@@ -1180,7 +1180,7 @@ def shapes(daemon, page):
     for viewport in ((390, 844), (1280, 720)):
         daemon.ask(type="set-viewport", width=viewport[0], height=viewport[1])
         eventually(lambda: page.camera()["viewport"]["width"] == viewport[0], "a shape is shown")
-        for width, height in ((390, 844), (820, 1180), (1400, 900), (2560, 1300)):
+        for width, height in ((390, 844), (820, 1180), (1024, 768), (1400, 900), (2560, 1300)):
             page.size(width, height)
             page.asynchronously("for (let i = 0; i < 3; i++) await new Promise(requestAnimationFrame);")
             what = f"{viewport} in {width} x {height}"
@@ -1198,20 +1198,25 @@ def shapes(daemon, page):
             fills = max((screen["right"] - screen["left"]) / (camera["right"] - camera["left"]),
                         (screen["bottom"] - screen["top"]) / (camera["bottom"] - camera["top"]))
             check(fills > 0.8, f"the screen fills the panel: {what}: {fills}")
-            covered = page.run("""
+            covered, moved = page.run("""
                 const toast = document.querySelector("#toast");
+                // The log's rows end at its edge.
+                const used = [...document.querySelectorAll(":is(button, select, input, canvas, #position, #log):not(#log *)")]
+                    .filter((part) => part.checkVisibility({visibilityProperty: true}) && part.getBoundingClientRect().width > 1);
+                const places = () => used.map((part) => part.getBoundingClientRect());
+                const before = places();
                 toast.hidden = false;
                 toast.textContent = "something is told that is not short ".repeat(5);
-                const box = toast.getBoundingClientRect();
-                // The log's rows end at its edge.
-                const used = [...document.querySelectorAll(":is(button, select, input, canvas, #position, #log):not(#log *)")].filter((part) => {
-                    const its = part.getBoundingClientRect();
-                    return part.checkVisibility({visibilityProperty: true}) && its.width > 1 && its.left < box.right
-                        && its.right > box.left && its.top < box.bottom && its.bottom > box.top;
-                });
+                const box = toast.getBoundingClientRect(), after = places();
                 toast.hidden = true;
-                return used.map((part) => part.id || part.textContent);""")
+                const named = (part) => part.id || part.textContent;
+                return [
+                    used.filter((_, index) => after[index].left < box.right && after[index].right > box.left
+                        && after[index].top < box.bottom && after[index].bottom > box.top).map(named),
+                    used.filter((_, index) => JSON.stringify(before[index]) !== JSON.stringify(after[index])).map(named),
+                ];""")
             check(covered == [], f"what is told covers nothing: {what}: {covered}")
+            check(moved == [], f"what is told moves nothing from under a finger: {what}: {moved}")
     daemon.ask(type="set-viewport", width=390, height=844)
 
 
