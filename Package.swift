@@ -162,7 +162,7 @@ let package = Package(
         .testTarget(
             name: "ExampleTests", dependencies: ["GimbalTesting"], path: "Protocols/examples/testing/swift"),
         .testTarget(name: "TracesTests", dependencies: ["Traces", "GimbalProtocol", "TestSupport"]),
-        .testTarget(name: "LibeventTests", dependencies: ["Libevent"]),
+        .testTarget(name: "LibeventTests", dependencies: ["Libevent"], cSettings: gnu),
         .testTarget(name: "ServiceTests", dependencies: ["Service", "CLinux", "TestSupport", "UnixSocket"]),
         .testTarget(
             name: "MQTTBridgeTests", dependencies: ["EarthViews", "MQTTBridge", "Hub", "Service", "TestSupport"]),
