@@ -23,7 +23,7 @@ extension ClientRequest {
         case .gesture: .gesture
         case .touch: .touch
         case .command: .set
-        case .question: .get
+        case .query: .get
         case .connection: nil
         }
     }

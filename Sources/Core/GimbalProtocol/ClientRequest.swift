@@ -234,7 +234,7 @@ extension ClientRequest {
 
     /// What requests are for.
     package enum Family {
-        case gesture, touch, command, question
+        case gesture, touch, command, query
         /// They belong to the connection that they come by, as subscriptions and traces do, or are about connections.
         case connection
     }
@@ -246,7 +246,7 @@ extension ClientRequest {
         case .move, .animate, .fly, .tour, .stop, .set, .removeCamera, .marker: .command
         case .getCamera, .cameraForBounds, .project, .unproject, .visibleRegion, .cameras, .stats, .traces, .ping,
             .hello, .awaitIdle, .getReplay:
-            .question
+            .query
         case .subscribe, .subscribeAll, .unsubscribe, .unsubscribeAll, .trace, .traceEnd, .pauseReplay, .resumeReplay,
             .stepReplay, .seekReplay, .setReplaySpeed, .endReplay, .clients, .takeLease, .joinLease, .endLease,
             .present:
@@ -367,7 +367,7 @@ extension ClientRequest {
     package var isOfTraces: Bool {
         switch family {
         case .gesture, .touch, .command: true
-        case .question, .connection: false
+        case .query, .connection: false
         }
     }
 

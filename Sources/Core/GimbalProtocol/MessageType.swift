@@ -1,5 +1,5 @@
-// What the daemon says, by its `type`: the list of its messages, how each line of them opens, and how one is read back. A
-// message that is added gets a case here, and the compiler asks for the rest.
+// The messages of the daemon by their `type`: how a line of each begins, and how it is read back. A new message gets a case
+// here and stands among the `blanks`; the compiler asks for the rest.
 
 import JSONLines
 import MapCamera
@@ -22,6 +22,14 @@ package enum MessageType: String, CaseIterable, Sendable {
     case traceEnded = "trace-ended"
     case lease
     case hello, pong, ok, error
+
+    /// The kind, if it is an event that a subscriber chooses.
+    package var eventKind: EventKind? {
+        switch self {
+        case .leaseTaken, .leaseEnded: .lease
+        default: EventKind(rawValue: rawValue)
+        }
+    }
 }
 
 // MARK: Out
@@ -182,32 +190,22 @@ extension ServerMessage {
         }
     }
 
+    /// One of each type, before its members are read.
+    private static let blanks = Dictionary(
+        uniqueKeysWithValues: (CameraEvent.blanks.map(Self.event) + [
+            .camera(.blank), .cameraForBounds(.blank), .point(.blank), .coordinate(.blank), .visibleRegion(.blank),
+            .cameras([]), .stats(.blank), .clients(.blank), .traces([]), .atRest(.blank), .traceEnded(.blank),
+            .lease(.blank), .hello(.blank), .pong, .ok, .error(.blank),
+        ]).compactMap { message in message.type.map { ($0, message) } })
+
     /// A message of a type, before its members are read.
     fileprivate init(blank type: MessageType, _ json: JSONValue) {
         switch type {
-        case .camera: self = .camera(.blank)
-        case .cameraForBounds: self = .cameraForBounds(.blank)
-        case .point: self = .point(.blank)
-        case .coordinate: self = .coordinate(.blank)
-        case .visibleRegion: self = .visibleRegion(.blank)
-        case .cameras: self = .cameras([])
-        case .stats: self = .stats(.blank)
-        case .clients: self = .clients(.blank)
-        case .traces: self = .traces([])
-        case .atRest: self = .atRest(.blank)
-        case .traceEnded: self = .traceEnded(.blank)
-        case .lease: self = .lease(.blank)
-        case .hello: self = .hello(.blank)
-        case .pong: self = .pong
-        case .ok: self = .ok
-        case .error: self = .error(.blank)
-        // The answer has the markers, the event has not.
+        // The answer has the markers, the event does not.
         case .replay where json[Field.markers.name] != nil: self = .replay(.blank)
         case .subscribed where json[Field.camera.name]?.string == Request.allCameras:
             self = .event(.subscribedToAll(cameras: 0))
-        case .moveStarted, .cameraChanged, .idle, .gesture, .touch, .reset, .replay, .marker, .leaseTaken, .leaseEnded,
-            .clock, .motion, .present, .subscribed, .lagged, .removed:
-            self = CameraEvent(blank: type).map { .event($0) } ?? .unknown(type: type.rawValue)
+        default: self = Self.blanks[type] ?? .unknown(type: type.rawValue)
         }
     }
 

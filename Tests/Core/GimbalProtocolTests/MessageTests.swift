@@ -331,6 +331,14 @@ let everyRequest = gestures + touches + commands + questions + others
         #expect(throws: DecodingError.self) { try message(line) }
     }
 
+    @Test func eachKindOfEventHasTheBitThatProcessesHandOver() {
+        let bits: [EventKind: EventKinds] = [
+            .moveStarted: .moveStarted, .cameraChanged: .cameraChanged, .idle: .idle, .gesture: .gesture, .touch: .touch,
+            .replay: .replay, .marker: .marker, .lease: .lease, .clock: .clock, .motion: .motion, .present: .present,
+        ]
+        for kind in EventKind.allCases { #expect(EventKinds(kind) == bits[kind], "\(kind)") }
+    }
+
     @Test(arguments: MessageType.allCases)
     func aTypeIsSeenWithoutReadingTheLine(_ type: MessageType) {
         #expect(MessageType(of: #"{"type":"\#(type.rawValue)","camera":"left"}"#.utf8) == type)

@@ -51,10 +51,7 @@ package final class ReceivedLine {
     package var isOfStream: Bool {
         switch type {
         case .moveStarted, .cameraChanged, .idle, .gesture, .touch, .reset: true
-        case .replay, .marker, .leaseTaken, .leaseEnded, .clock, .motion, .present, .lease, .subscribed, .lagged,
-            .removed, .camera, .cameraForBounds, .point, .coordinate, .visibleRegion, .cameras, .stats, .clients,
-            .traces, .atRest, .traceEnded, .hello, .pong, .ok, .error, nil:
-            false
+        default: false
         }
     }
 }

@@ -130,9 +130,7 @@ extension CameraEvent {
         case .moveStarted(let move), .cameraChanged(let move), .idle(let move): move.position
         case .reset(let reset): reset.position
         case .lagged(let lagged): lagged.position
-        case .input, .touch, .replay, .marker, .leaseTaken, .leaseEnded, .clock, .motion, .present,
-            .removed, .subscribedToAll:
-            nil
+        default: nil
         }
     }
 
@@ -143,9 +141,7 @@ extension CameraEvent {
         case .moveStarted(let move), .cameraChanged(let move), .idle(let move): move.seq
         case .reset(let reset): reset.seq
         case .lagged(let lagged): lagged.seq
-        case .input, .touch, .replay, .marker, .leaseTaken, .leaseEnded, .clock, .motion, .present,
-            .removed, .subscribedToAll:
-            nil
+        default: nil
         }
     }
 
@@ -184,22 +180,7 @@ extension CameraEvent {
     }
 
     /// The kind, if it is one that a subscriber chooses.
-    public var kind: EventKind? {
-        switch self {
-        case .moveStarted: .moveStarted
-        case .cameraChanged: .cameraChanged
-        case .idle: .idle
-        case .input: .gesture
-        case .replay: .replay
-        case .marker: .marker
-        case .touch: .touch
-        case .leaseTaken, .leaseEnded: .lease
-        case .clock: .clock
-        case .motion: .motion
-        case .present: .present
-        case .subscribed, .subscribedToAll, .reset, .lagged, .removed: nil
-        }
-    }
+    public var kind: EventKind? { type.eventKind }
 }
 
 // MARK: Out
@@ -351,30 +332,13 @@ extension CameraEvent {
         }
     }
 
-    /// An event of a type, before its members are read; `nil` if the type is none of an event.
-    init?(blank type: MessageType) {
-        switch type {
-        case .subscribed: self = .subscribed(.blank)
-        case .moveStarted: self = .moveStarted(.blank)
-        case .cameraChanged: self = .cameraChanged(.blank)
-        case .idle: self = .idle(.blank)
-        case .gesture: self = .input(InputLine(camera: "", timeMs: 0, line: ""))
-        case .touch: self = .touch(.blank)
-        case .reset: self = .reset(.blank)
-        case .replay: self = .replay(.blank)
-        case .marker: self = .marker(.blank)
-        case .leaseTaken: self = .leaseTaken(.blank)
-        case .leaseEnded: self = .leaseEnded(.blank)
-        case .clock: self = .clock(.blank)
-        case .motion: self = .motion(.blank)
-        case .present: self = .present(.blank)
-        case .lagged: self = .lagged(.blank)
-        case .removed: self = .removed(camera: "")
-        case .camera, .cameraForBounds, .point, .coordinate, .visibleRegion, .cameras, .stats, .clients, .traces,
-            .atRest, .traceEnded, .lease, .hello, .pong, .ok, .error:
-            return nil
-        }
-    }
+    /// One of each type, before its members are read.
+    static let blanks: [CameraEvent] = [
+        .subscribed(.blank), .moveStarted(.blank), .cameraChanged(.blank), .idle(.blank),
+        .input(InputLine(camera: "", timeMs: 0, line: "")), .touch(.blank), .reset(.blank), .replay(.blank),
+        .marker(.blank), .leaseTaken(.blank), .leaseEnded(.blank), .clock(.blank), .motion(.blank), .present(.blank),
+        .lagged(.blank), .removed(camera: ""),
+    ]
 
     mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
         switch self {

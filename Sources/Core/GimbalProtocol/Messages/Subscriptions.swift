@@ -43,21 +43,10 @@ extension EventKinds {
         for kind in kinds { insert(Self(kind)) }
     }
 
+    /// One bit for each kind, in their order; the fifth bit is that of ``reset``.
     init(_ kind: EventKind) {
-        self =
-            switch kind {
-            case .moveStarted: .moveStarted
-            case .cameraChanged: .cameraChanged
-            case .idle: .idle
-            case .gesture: .gesture
-            case .replay: .replay
-            case .marker: .marker
-            case .touch: .touch
-            case .lease: .lease
-            case .clock: .clock
-            case .motion: .motion
-            case .present: .present
-            }
+        let index = EventKind.allCases.prefix { $0 != kind }.count
+        self.init(rawValue: 1 << (index < 4 ? index : index + 1))
     }
 }
 

@@ -347,7 +347,7 @@ struct Admission {
     private func makesCamera(_ request: Request, _ present: HostedCamera?) -> Bool {
         if present?.lifetime == .permanent { return false }
         switch request.body {
-        case _ where request.body.family == .question && !request.creates: return false
+        case _ where request.body.family == .query && !request.creates: return false
         case .subscribe where peer.isWatchOnly: return present == nil
         default: return !peer.isWatchOnly && request.body.needsCamera
         }

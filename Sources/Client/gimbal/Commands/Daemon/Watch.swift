@@ -167,13 +167,10 @@ private final class WatchSession {
             if options.reconnect, !read.points.isEmpty, message.error?.isOfConnection == true { return }
             throw message.error.map(Failure.init) ?? Failure(.rejected, "the daemon refused")
         case .reset: output.show(message)
-        case .moveStarted, .cameraChanged, .idle, .gesture, .touch, .replay, .marker, .leaseTaken, .leaseEnded,
-            .clock, .motion, .present:
+        default:
+            guard message.type?.eventKind != nil else { return }
             output.show(message)
             left -= 1
-        case .camera, .cameraForBounds, .point, .coordinate, .visibleRegion, .stats, .clients, .traces, .atRest,
-            .traceEnded, .lease, .hello, .pong, .ok, nil:
-            break
         }
     }
 }
