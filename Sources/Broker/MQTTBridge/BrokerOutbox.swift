@@ -1,32 +1,32 @@
-// Messages on their way to the broker. Those that it acknowledges are kept in order until then, and sent again over the
-// next connection. Invariant: they are limited; senders of events wait while the outbox is full.
+// Messages on their way to the broker. Those that need an acknowledgement are kept in order until it comes, and sent
+// again over the next connection. Invariant: their number is limited; senders of events wait while the outbox is full.
 
 package final class BrokerOutbox {
-    /// The most unacknowledged messages that events may fill, and the most with replies, which come beside them.
+    /// The most unacknowledged messages while events still find room, and the most in total, replies included.
     static let mostEvents = 256
     package static let mostMessages = 1024
 
     private unowned let outside: any Surroundings
     private var pending: [(token: Int, publication: Publication)] = []
     private var lastToken = 0
-    /// How many messages found no room and are lost: replies. (Retained messages are published again.)
+    /// How many messages were dropped for lack of room. Only replies count; retained messages are published again.
     private(set) var dropped = 0
-    /// Whether messages go out: the broker is there, and this process is the node.
+    /// Whether messages go out: the broker is connected, and this process is the node.
     private(set) var isOpen = false
 
     init(_ outside: any Surroundings) { self.outside = outside }
 
-    /// Whether a message that is not acknowledged goes out at once: such ones never wait, for they grow old.
+    /// Whether a message without acknowledgement goes out at once. Such messages never wait, or they would be stale.
     var hasRoom: Bool { isOpen && outside.hasRoom }
     var isFull: Bool { !isOpen || pending.count >= Self.mostEvents }
     var count: Int { pending.count }
 
-    /// Whether a message of a topic has not been acknowledged.
+    /// Whether a message to a topic is not acknowledged yet.
     func holds(_ topic: String) -> Bool { pending.contains { $0.publication.topic == topic } }
 
-    /// Sends a message, now or when it is open.
+    /// Sends a message, now or once the outbox is open.
     ///
-    /// - Returns: whether there is room for it.
+    /// - Returns: whether there was room for it.
     @discardableResult
     func send(_ publication: Publication) -> Bool {
         guard publication.qos == .atLeastOnce else {
@@ -44,7 +44,7 @@ package final class BrokerOutbox {
         return true
     }
 
-    /// The broker has taken a message, or never will.
+    /// Removes a message that the broker has taken or refused.
     ///
     /// - Returns: the message.
     @discardableResult
@@ -54,13 +54,13 @@ package final class BrokerOutbox {
         return pending.remove(at: index).publication
     }
 
-    /// Sends again what was not acknowledged.
+    /// Opens the outbox, and sends again what was not acknowledged.
     func open() {
         isOpen = true
         for (token, publication) in pending { outside.publish(publication, token: token) }
     }
 
-    /// The broker is away. Retained messages are not sent again: the node publishes the newest instead.
+    /// Closes the outbox: the broker is gone. Retained messages are dropped, as the node publishes the newest instead.
     func close() {
         isOpen = false
         pending.removeAll(where: \.publication.isRetained)

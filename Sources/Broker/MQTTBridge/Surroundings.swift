@@ -1,5 +1,5 @@
-// What the bridge needs from outside: a broker, a daemon and a log. The process has sockets and a thread for it,
-// the tests a broker and a hub in memory. Times are milliseconds of one monotonic clock, and always come in as arguments.
+// What the bridge needs from outside: a broker, a daemon and a log. The process uses sockets and a thread, the tests a
+// broker and a hub in memory. Times are milliseconds of one monotonic clock, always passed as arguments.
 
 import GimbalProtocol
 import Service
@@ -8,7 +8,7 @@ import Service
 package enum QoS: CInt, Sendable {
     /// The message may be lost.
     case atMostOnce = 0
-    /// The broker acknowledges it, and may have it twice.
+    /// The broker acknowledges the message, and may get it twice.
     case atLeastOnce = 1
 }
 
@@ -19,7 +19,7 @@ package struct Publication: Equatable, Sendable {
     /// Whether the broker retains it for later subscribers.
     package var isRetained = false
     package var qos = QoS.atLeastOnce
-    /// What a reply repeats of the request, by MQTT 5.
+    /// The request's correlation data, which a reply repeats (MQTT 5).
     package var correlation: [UInt8]?
 
     package init(
@@ -35,9 +35,9 @@ package struct Publication: Equatable, Sendable {
 package struct Delivery: Equatable, Sendable {
     package var topic: String
     package var payload: [UInt8]
-    /// Whether it answers a subscription with what the broker has kept.
+    /// Whether it is a retained message, sent in answer to a subscription.
     package var isRetained = false
-    /// Where replies go, and what they repeat, by MQTT 5.
+    /// Where replies go, and the correlation data that they repeat (MQTT 5).
     package var responseTopic: String?
     package var correlation: [UInt8]?
 
@@ -50,23 +50,23 @@ package struct Delivery: Equatable, Sendable {
     }
 }
 
-/// A connection to the daemon. What is sent waits inside until the daemon takes it.
+/// A connection to the daemon. What is sent is buffered until the daemon takes it.
 package protocol DaemonConnection: AnyObject {
     /// Sends lines, each with its LF.
     func send(_ bytes: [UInt8])
-    /// Whether lines are read. Those that are not wait with the daemon, by whose rules they are delivered.
+    /// Whether lines are read. The others wait in the daemon, and are delivered by its rules.
     var isReading: Bool { get set }
     /// How many bytes the daemon has not taken yet.
     var unsentBytes: Int { get }
-    /// Ends the connection without a word to its reader; the daemon cancels the gestures that came by it.
+    /// Closes the connection without telling its reader; the daemon cancels the gestures that came over it.
     func close()
 }
 
-/// Who reads a connection to the daemon.
+/// The reader of a connection to the daemon.
 package protocol DaemonReader: AnyObject {
-    /// A line has come, without its LF.
+    /// Handles a line, without its LF.
     func received(_ line: ArraySlice<UInt8>, at now: Double)
-    /// The daemon has ended the connection; nothing more comes by it.
+    /// Handles the end of the connection by the daemon; nothing more comes over it.
     func ended(_ reason: String, at now: Double)
 }
 
@@ -75,23 +75,23 @@ package protocol Surroundings: AnyObject {
     ///
     /// - Throws: why it cannot connect.
     func connect(_ reader: any DaemonReader) throws -> any DaemonConnection
-    /// Whether what is published now goes out at once; where not, it waits behind what the broker has not taken yet.
+    /// Whether a message published now goes out at once, and not after others that the broker has not taken yet.
     var hasRoom: Bool { get }
-    /// Sends a message to the broker, as long as there is a connection. A token comes back as `acknowledged`.
+    /// Sends a message to the broker if there is a connection. Its token comes back in `acknowledged`.
     func publish(_ publication: Publication, token: Int?)
     /// Subscribes; subscribing again sends the retained messages once more.
     func subscribe(_ filter: String)
     func unsubscribe(_ filter: String)
-    /// What the machine's wall clock shows now.
+    /// The machine's wall-clock time.
     var wallTime: WallTime { get }
-    /// How good the machine's wall clock is now; `nil` where the system does not say.
+    /// How good the machine's wall clock is; `nil` if the system does not say.
     var clockQuality: ClockQuality? { get }
     func say(_ level: LogLevel, _ text: @autoclosure () -> PrintableText)
-    /// The process must end: what it is to do, another does.
+    /// Ends the process, as another one does its work.
     func refuse(_ reason: String)
 }
 
-/// Delays between attempts, which double.
+/// Delays between attempts, each twice the one before.
 package struct Backoff {
     private let first: Double
     private let longest: Double
@@ -108,6 +108,6 @@ package struct Backoff {
 }
 
 extension Double {
-    /// The earlier one of two times that may not be set.
+    /// Returns the earliest of several times, any of which may be unset.
     static func earliest(_ times: Double?...) -> Double? { times.compactMap { $0 }.min() }
 }

@@ -1,10 +1,10 @@
-// The topics of a node and what is in them, as Protocols/mqtt.md has it. A node's topics lie below `gimbal/NODE/`.
+// The topics of a node and what they carry; see Protocols/mqtt.md. All are below `gimbal/NODE/`.
 
 import GimbalProtocol
 
-/// What kind of lines a topic takes: the broker's access control goes by it.
+/// The kind of lines that a topic takes; the broker's access control is by kind.
 package enum Inlet: String, CaseIterable, Sendable {
-    /// Reports of gestures.
+    /// Gestures.
     case gesture
     /// Fingers on a surface.
     case touch
@@ -12,12 +12,12 @@ package enum Inlet: String, CaseIterable, Sendable {
     case set
     /// Questions.
     case get
-    /// Events that a client has missed.
+    /// Requests for missed events.
     case since
 }
 
 extension ClientRequest {
-    /// The topic that a request of this type comes by; `nil` if none takes it.
+    /// The topic kind that takes a request of this type; `nil` if none does.
     package var inlet: Inlet? {
         switch family {
         case .gesture: .gesture
@@ -28,7 +28,7 @@ extension ClientRequest {
         }
     }
 
-    /// The topic that requests of a `type` come by; `nil` if none takes them.
+    /// Returns the topic kind that takes requests of a `type`; `nil` if none does.
     static func inlet(of type: String) -> Inlet? { inlets[type] ?? nil }
 
     private static let inlets = Dictionary(uniqueKeysWithValues: blanks.map { ($0.type, $0.inlet) })
@@ -41,7 +41,7 @@ package struct NodeTopics: Sendable {
 
     package init(_ node: String) { (self.node, prefix) = (node, "gimbal/\(node)/") }
 
-    /// Whether a text may be a node's name: 1 to 64 of `A-Z a-z 0-9 . _ -`, as that of a camera.
+    /// Returns whether a text may be a node's name: 1 to 64 of `A-Z a-z 0-9 . _ -`, as for a camera.
     package static func isName(_ text: some StringProtocol) -> Bool { Request.isCameraName(text.utf8) }
 
     static func isName(_ text: ArraySlice<UInt8>) -> Bool { Request.isCameraName(text) }
@@ -61,7 +61,7 @@ package struct NodeTopics: Sendable {
     /// The filters for lines.
     var inlets: [String] { Inlet.allCases.map { inlet($0, of: "+") + "/#" } }
 
-    /// The camera of a topic that has what the broker has kept of it.
+    /// Returns the camera of a topic for its retained messages.
     func camera(ofRetained topic: String) -> String? {
         guard let parts = parts(of: topic), parts.count == 2, ["camera", "settings", "lease"].contains(parts[1]) else {
             return nil
@@ -69,8 +69,8 @@ package struct NodeTopics: Sendable {
         return parts[0]
     }
 
-    /// What a topic that takes lines says: the camera, the kind of lines, and whose they are. The camera's name, and what
-    /// is behind the kind, are as they came.
+    /// Returns the camera, the kind of lines, and the publisher's name from a topic that takes lines. Camera and
+    /// publisher are not checked.
     func incoming(_ topic: String) -> (camera: String, inlet: Inlet, feed: String?)? {
         guard let parts = parts(of: topic), parts.count >= 2, let inlet = Inlet(rawValue: parts[1]) else {
             return nil
@@ -78,7 +78,7 @@ package struct NodeTopics: Sendable {
         return (parts[0], inlet, parts.count > 2 ? parts[2...].joined(separator: "/") : nil)
     }
 
-    /// The levels of a topic behind the node's, by bytes, as MQTT has it: a mark that combines with a `/` is a level's first.
+    /// Returns the levels after the node's, split as bytes, as MQTT does: a `/` before a combining mark separates, too.
     private func parts(of topic: String) -> [String]? {
         guard topic.utf8.starts(with: prefix.utf8) else { return nil }
         let levels = topic.utf8.dropFirst(prefix.utf8.count).split(
@@ -87,8 +87,8 @@ package struct NodeTopics: Sendable {
     }
 }
 
-/// Whether replies may go to a topic that a publisher asks for. The bridge may publish what publishers may not: below
-/// `gimbal/` replies are only told where no client takes them for anything else.
+/// Returns whether replies may go to the topic that a publisher asks for. The bridge may publish where publishers may
+/// not, so below `gimbal/` only `gimbal/reply/` is allowed, which no client takes for anything else.
 func isResponseTopic(_ topic: String) -> Bool {
     let bytes = topic.utf8
     return 1...1024 ~= bytes.count && !bytes.contains(UInt8(ascii: "+")) && !bytes.contains(UInt8(ascii: "#"))

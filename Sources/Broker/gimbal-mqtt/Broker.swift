@@ -1,6 +1,6 @@
-// The broker as the program's loop sees it: a connection, or the way to the next one. Each connection is made of a new client,
-// so that nothing of the one before is sent behind this side's back. Invariant: one attempt or one connection at a time, and
-// what is over is freed between turns of the loop.
+// The broker as the program's loop sees it: a connection, or the attempts to make one. Each connection has a new
+// client, so nothing from an earlier one is sent unnoticed. Invariant: one attempt or one connection at a time, and
+// what has ended is freed between turns of the loop.
 
 import CMosquitto
 import Glibc
@@ -12,7 +12,7 @@ import UnixSocket
 enum BrokerNews {
     case connected
     case disconnected(String)
-    /// The broker has a message; a reason, if it does not want it.
+    /// The broker has taken a message, or refused it for a reason.
     case acknowledged(CInt, refusal: String?)
     case subscribed(CInt, isRefused: Bool)
     case delivery(Delivery)
@@ -20,7 +20,7 @@ enum BrokerNews {
 
 final class Broker {
     struct Settings: Sendable {
-        /// Where brokers of one cluster are: when one of them is gone, the next is tried.
+        /// The brokers of one cluster: when one of them is gone, the next is tried.
         var addresses: [BrokerAddress]
         var credentials = Credentials()
         var certificates = Certificates()
@@ -45,12 +45,12 @@ final class Broker {
     private var phase = Phase.waiting(until: -.infinity)
     private var backoff = Backoff(first: 100, longest: longestDelay)
     private static let longestDelay = 10_000.0
-    /// When the connection has held for long enough that the next attempts are soon again: a broker that accepts and goes away
-    /// all the time is one that cannot be reached.
+    /// When the connection has lasted long enough for quick attempts again: a broker that accepts connections and soon
+    /// drops them counts as unreachable.
     private var settlesAt = Double.infinity
-    /// How many attempts there have been: each is at the next address.
+    /// How many attempts have ended; each uses the next address.
     private var attempts = 0
-    /// A pipe by which an attempt's thread tells that it is over.
+    /// A pipe by which an attempt's thread reports that it is done.
     private let pipe: (readable: CInt, writable: CInt)
     private var watcher: ClosureWatcher?
 
@@ -82,10 +82,10 @@ final class Broker {
 
     /// Makes the loop wait for whatever the connection waits for. Call it before the loop waits.
     ///
-    /// - Returns: whether it may wait: nothing has come already that no event will tell of.
+    /// - Returns: whether it may wait, as nothing has arrived that no event will announce.
     func mayWait() -> Bool { connection?.mayWait() ?? true }
 
-    /// Does what is due, and tells what has come. To be called between turns of the loop.
+    /// Does what is due, and returns what has come. Call it between turns of the loop.
     func advance(to now: Double) -> [BrokerNews] {
         switch phase {
         case .waiting(let end):
@@ -122,7 +122,7 @@ final class Broker {
         }
     }
 
-    /// Waits for the next attempt. Not all that were cut off at one time come back at one time.
+    /// Schedules the next attempt, at a random time: clients that were cut off together come back one by one.
     private func lost(_ reason: String, at now: Double) -> BrokerNews {
         attempts += 1
         phase = .waiting(until: now + backoff.next() * Double.random(in: 0.5...1))
@@ -136,14 +136,14 @@ final class Broker {
 
     /// Sends a message.
     ///
-    /// - Returns: what its acknowledgement is known by; `nil` if there is no connection.
+    /// - Returns: the number of its acknowledgement; `nil` if there is no connection.
     func publish(_ publication: Publication) -> CInt? { connection?.publish(publication) }
 
     func subscribe(_ filter: String) -> CInt? { connection?.subscribe(filter) }
 
     func unsubscribe(_ filter: String) { connection?.unsubscribe(filter) }
 
-    /// Ends the connection: in good order, so that the broker publishes no will, or by closing it.
+    /// Ends the connection: properly, so that the broker publishes no will, or by closing it.
     func end(publishesWill: Bool) {
         if case .connecting(let attempt, _) = phase { attempt.abandon() }
         if !publishesWill { connection?.disconnect() }

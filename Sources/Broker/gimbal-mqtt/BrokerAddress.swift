@@ -1,4 +1,4 @@
-// Where the broker is, and what this side shows it: an address, a user's name and password, certificates.
+// Where the broker is, and what this side presents to it: an address, a user's name and password, certificates.
 
 import ArgumentParser
 import Glibc
@@ -10,7 +10,7 @@ struct BrokerAddress: ExpressibleByArgument, Sendable, CustomStringConvertible {
     let isEncrypted: Bool
 
     init?(argument: String) {
-        // A password in a URL would be seen by every user who lists processes.
+        // A password in a URL would be visible to every user who lists processes.
         let form = /(mqtts?):\/\/(?:\[([^\]\/@]+)\]|([^\/@:\[][^\/@:]*))(?::([0-9]{1,5}))?\/?/
         guard let match = argument.wholeMatch(of: form), let host = match.output.2 ?? match.output.3 else { return nil }
         isEncrypted = match.output.1 == "mqtts"
@@ -27,9 +27,9 @@ struct BrokerAddress: ExpressibleByArgument, Sendable, CustomStringConvertible {
 
 /// The files of TLS, in PEM.
 struct Certificates: Sendable {
-    /// The authorities to trust for the broker; `nil` means those that the system trusts.
+    /// The authorities to trust for the broker; `nil` means the system's.
     var authority: String?
-    /// What this side shows of itself.
+    /// This side's certificate and key.
     var own: String?
     var key: String?
 }
@@ -41,7 +41,7 @@ struct Credentials: Sendable {
 
     init() {}
 
-    /// Reads a file of lines: `user = NAME` and `password = WORDS`. Empty lines, and those that begin with `#`, say nothing.
+    /// Reads a file of lines, `user = NAME` and `password = WORDS`; skips empty lines and those beginning with `#`.
     init(file path: String) throws {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw ValidationError("\(path): \(unsafe String(cString: strerror(errno)))") }

@@ -1,6 +1,6 @@
-// A connection that the broker has accepted, in the program's loop: the client of libmosquitto reads and writes when its socket
-// is ready, and writes what is published at once. Between a message and the node or mirror that it is for there is no other
-// thread. Invariants: the client is this object's alone; where libmosquitto has closed the socket, nothing waits for it.
+// A connection accepted by the broker, in the program's loop: libmosquitto's client reads and writes when its socket is
+// ready, and writes published messages at once. Messages reach their node or mirror without another thread. Invariants:
+// the client belongs to this object; once libmosquitto has closed the socket, nothing waits for it.
 
 import CMosquitto
 import Glibc
@@ -8,29 +8,29 @@ import Libevent
 import MQTTBridge
 
 @safe final class BrokerConnection: Watcher {
-    /// The most calls that read in one turn, each a message or several: the daemon's turn comes, too.
+    /// The most read calls in one turn, each for one or more messages: the daemon gets its turn, too.
     private static let readsPerTurn = 64
-    /// And after so many bytes of payloads there are no more calls.
+    /// The bytes of payloads after which there are no more read calls in a turn.
     private static let bytesPerTurn = 1 << 20
-    /// How often libmosquitto looks whether the broker owes a sign of life, in milliseconds.
+    /// How often libmosquitto checks the keepalive, in milliseconds.
     private static let interval = 1000.0
 
     let address: BrokerAddress
     private let client: OpaquePointer
     private let isVersion5: Bool
     private var news: [BrokerNews] = []
-    /// Bytes of the payloads that have been read in the turn.
+    /// Bytes of payloads read in this turn.
     private var bytesRead = 0
     private var isWriting = false
     private var nextLook: Double
-    /// Whether something has come that is not read yet; of what TLS has taken from the socket no event tells.
+    /// Whether there may be unread data; no event announces what TLS has already taken from the socket.
     private var hasMore = true
-    /// Counts down: what a message is known by that never leaves this side.
+    /// The number of the last message that never left this side; counts down.
     private var lastUnsent: CInt = 0
-    /// Why it is over.
+    /// Why the connection has ended.
     private(set) var failure: String?
 
-    /// - Parameter client: a client that is connected, and owned by this object from now on.
+    /// - Parameter client: a connected client, owned by this object from now on.
     init(_ loop: EventLoop, _ client: OpaquePointer, _ address: BrokerAddress, isVersion5: Bool, at now: Double) throws
     {
         unsafe self.client = client
@@ -60,7 +60,7 @@ import MQTTBridge
         if what.contains(.read) { read() }
     }
 
-    /// Reads until nothing more comes.
+    /// Reads what has come, within the limits of a turn.
     private func read() {
         (hasMore, bytesRead) = (false, 0)
         for _ in 0..<Self.readsPerTurn where failure == nil && bytesRead < Self.bytesPerTurn {
@@ -96,9 +96,9 @@ import MQTTBridge
         }
     }
 
-    /// Waits for the socket as it is now.
+    /// Updates what the loop waits for at the socket.
     ///
-    /// - Returns: whether there is nothing to be done before it is ready.
+    /// - Returns: whether there is nothing to do before the socket is ready.
     func mayWait() -> Bool {
         if failure == nil, isWriting == hasRoom {
             isWriting.toggle()
@@ -133,25 +133,25 @@ import MQTTBridge
         }
         if result == MOSQ_ERR_SUCCESS.rawValue { return number }
         guard Self.refusals.contains(result) else {
-            // The connection is over; what is not acknowledged goes out by the next one.
+            // The connection has ended; unacknowledged messages go out over the next one.
             fail(ConnectionAttempt.text(result))
             return nil
         }
-        // Nothing waits for that.
+        // Reported like a refusal by the broker.
         lastUnsent -= 1
         news.append(.acknowledged(lastUnsent, refusal: ConnectionAttempt.text(result)))
         return lastUnsent
     }
 
     /// Errors of a message, not of the connection: it is larger than the broker's packets may be, or uses something
-    /// that the broker does not know.
+    /// that the broker does not support.
     private static let refusals = [
         MOSQ_ERR_INVAL, MOSQ_ERR_NOT_SUPPORTED, MOSQ_ERR_PAYLOAD_SIZE, MOSQ_ERR_OVERSIZE_PACKET,
         MOSQ_ERR_MALFORMED_UTF8, MOSQ_ERR_QOS_NOT_SUPPORTED, MOSQ_ERR_RETAIN_NOT_SUPPORTED, MOSQ_ERR_DUPLICATE_PROPERTY,
     ].map(\.rawValue)
 
-    /// Subscribes by QoS 0: sessions are clean, so a broken connection loses by QoS 1 what it loses by QoS 0, and a cluster would
-    /// have to store first what it then passes on.
+    /// Subscribes with QoS 0: sessions are clean, so a broken connection would lose as much with QoS 1, and a cluster
+    /// would have to store messages before it passes them on.
     func subscribe(_ filter: String) -> CInt? {
         var number: CInt = 0
         return unsafe mosquitto_subscribe(client, &number, filter, 0) == 0 ? number : nil
@@ -159,7 +159,7 @@ import MQTTBridge
 
     func unsubscribe(_ filter: String) { _ = unsafe mosquitto_unsubscribe(client, nil, filter) }
 
-    /// Says goodbye, and waits until that has left the client, but not for long.
+    /// Disconnects, and waits briefly until that has left the client.
     func disconnect() {
         guard failure == nil else { return }
         stop()
@@ -170,7 +170,7 @@ import MQTTBridge
         if unsafe poll(&ready, 1, 500) > 0 { _ = unsafe mosquitto_loop_write(client, 1) }
     }
 
-    // MARK: What libmosquitto calls
+    // MARK: Callbacks of libmosquitto
 
     private static func connection(_ context: UnsafeMutableRawPointer?) -> BrokerConnection? {
         unsafe context.map { unsafe Unmanaged<BrokerConnection>.fromOpaque($0).takeUnretainedValue() }

@@ -1,4 +1,4 @@
-// `--status`: how good this machine's clock is. It may start a program and wait for it, which the bridge itself never does.
+// `--status`: how good this machine's clock is. Unlike the bridge, it may start a program and wait for it.
 
 import GimbalProtocol
 import Glibc
@@ -8,16 +8,16 @@ enum ClockStatus {
     /// The exit status where the clock is not synchronized.
     private static let unsynchronized: CInt = 1
 
-    /// Prints how good this machine's clock is, as chronyd says, or the kernel where there is no chronyd.
+    /// Prints how good this machine's clock is, according to chronyd, or to the kernel if there is no chronyd.
     ///
     /// - Returns: the exit status.
-    /// - Throws: why the kernel does not say it.
+    /// - Throws: the reason if the kernel does not say it.
     static func tell() throws -> CInt {
         let own = chronyd()
         let quality = try own ?? ClockQuality.kernel()
         let teller: PrintableText = own == nil ? "the kernel" : "chronyd"
         ("This machine's clock is \(quality.text), as \(teller) says.\n" as PrintableText).write(to: STDOUT_FILENO)
-        // A bridge has the kernel alone to ask.
+        // A bridge can only ask the kernel.
         if own?.isSynchronized == true, (try? ClockQuality.kernel())?.isSynchronized == false {
             let advice: PrintableText =
                 "The kernel does not know, so no bridge does: rtcsync in chrony.conf tells it.\n"
@@ -26,7 +26,7 @@ enum ClockStatus {
         return quality.isSynchronized ? 0 : unsynchronized
     }
 
-    /// What chronyd says; `nil` where there is none, or it does not answer.
+    /// Returns what chronyd says; `nil` if there is none, or it does not answer.
     private static func chronyd() -> ClockQuality? {
         guard let output = unsafe popen("exec chronyc -c -n tracking 2>/dev/null", "re") else { return nil }
         var line = [CChar](repeating: 0, count: 1024)

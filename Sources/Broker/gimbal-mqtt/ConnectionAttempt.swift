@@ -1,6 +1,6 @@
-// One attempt to be connected, on a thread of its own: names are looked up, connections made and keys exchanged by calls that
-// block. (libmosquitto also connects without blocking, but TLS behind that does not always begin in a loop of another's.)
-// Invariant: the client is this thread's until the outcome is there, and from then on that of who takes the outcome; where
+// One attempt to connect, on its own thread, since name lookup, connecting and key exchange are blocking calls.
+// (libmosquitto can connect without blocking, but TLS then does not always start in another library's loop.)
+// Invariant: the client belongs to the thread until the outcome is there, then to the caller that takes the outcome; if
 // no caller waits for it any more, the thread frees it.
 
 import CMosquitto
@@ -11,12 +11,12 @@ import Synchronization
 
 final class ConnectionAttempt: Sendable {
     @safe enum Outcome {
-        /// The broker has accepted this client, which is the taker's from now on.
+        /// The broker has accepted this client, which now belongs to the caller.
         case accepted(OpaquePointer)
         case refused(String)
     }
 
-    /// What the callback has seen, and what came of it. The client is its address as a number.
+    /// What the callback has seen, and the outcome. The client is stored as its address.
     private enum State: Sendable {
         case waiting
         case answered(refusal: String?)
@@ -26,12 +26,12 @@ final class ConnectionAttempt: Sendable {
         case abandoned
     }
 
-    /// What the broker may send in one packet, by MQTT 5, in bytes: the `$state` of the most cameras that a daemon may have.
+    /// The largest packet that the broker may send (MQTT 5), in bytes: a `$state` with the most cameras of a daemon.
     private static let largestPacket: UInt32 = 8 << 20
 
     let address: BrokerAddress
     private let settings: Broker.Settings
-    /// A descriptor that a byte is written to when the outcome is there.
+    /// A descriptor that gets a byte when the outcome is there.
     private let pipe: CInt
     private let state = Mutex(State.waiting)
 
@@ -53,7 +53,7 @@ final class ConnectionAttempt: Sendable {
         }
     }
 
-    /// What came of it, once it is known, and once only.
+    /// Returns the outcome once it is known, and only once.
     func takeOutcome() -> Outcome? {
         state.withLock { state in
             switch state {
@@ -68,7 +68,7 @@ final class ConnectionAttempt: Sendable {
         }
     }
 
-    /// Waits for it no more: the kernel tries for minutes to reach a machine that is off.
+    /// Stops waiting for the outcome: the kernel tries for minutes to reach a machine that is off.
     func abandon() {
         let end = state.withLock { state in
             defer { state = .abandoned }
@@ -77,7 +77,7 @@ final class ConnectionAttempt: Sendable {
         Self.free(end)
     }
 
-    /// Ends what came of it and is not wanted.
+    /// Frees the client of an outcome that is not wanted.
     private static func free(_ end: State) {
         guard case .accepted(let address) = end, let client = unsafe OpaquePointer(bitPattern: address) else { return }
         _ = unsafe mosquitto_disconnect(client)
@@ -87,7 +87,7 @@ final class ConnectionAttempt: Sendable {
     // MARK: The thread
 
     private func run() -> State {
-        // Sound: this object outlives its thread, which takes itself out of the client when it is done.
+        // Sound: this object outlives its thread, which removes it from the client when done.
         let this = unsafe Unmanaged.passUnretained(self).toOpaque()
         guard let client = unsafe mosquitto_new(settings.clientID, true, this) else { return .refused("no memory") }
         do throws(Refusal) {
@@ -125,14 +125,14 @@ final class ConnectionAttempt: Sendable {
             case .answered(nil): return
             case .answered(let refusal?): throw Refusal(reason: refusal)
             case .abandoned:
-                // In good order: the broker publishes no will.
+                // Properly, so that the broker publishes no will.
                 _ = unsafe mosquitto_disconnect(client)
                 throw Refusal(reason: "the attempt was given up")
             case .waiting, .accepted, .refused, .taken: break
             }
             result = unsafe mosquitto_loop(client, 1000, 1)
         }
-        // Some brokers say why they refuse, and end the connection in one go.
+        // Some brokers send why they refuse, and end the connection at once.
         if case .answered(let refusal?) = state.withLock({ $0 }) { throw Refusal(reason: refusal) }
         throw Refusal(reason: Self.text(result))
     }
@@ -151,7 +151,7 @@ final class ConnectionAttempt: Sendable {
         let version = settings.isVersion5 ? MQTT_PROTOCOL_V5 : MQTT_PROTOCOL_V311
         try Self.check(unsafe mosquitto_int_option(client, MOSQ_OPT_PROTOCOL_VERSION, CInt(version)))
         _ = unsafe mosquitto_int_option(client, MOSQ_OPT_TCP_NODELAY, 1)
-        // This side limits by itself what is not acknowledged; no message waits in the client.
+        // This side limits unacknowledged messages itself; none waits in the client.
         _ = unsafe mosquitto_max_inflight_messages_set(client, UInt32(BrokerOutbox.mostMessages))
         if let user = settings.credentials.user {
             try Self.check(unsafe mosquitto_username_pw_set(client, user, settings.credentials.password))
@@ -179,7 +179,7 @@ final class ConnectionAttempt: Sendable {
         guard result == MOSQ_ERR_SUCCESS.rawValue else { throw Refusal(reason: about + text(result)) }
     }
 
-    /// What a call of libmosquitto's says by its result, or by `errno`.
+    /// Returns the text for a result of libmosquitto, or for `errno`.
     static func text(_ result: CInt) -> String {
         if result == MOSQ_ERR_ERRNO.rawValue { return unsafe String(cString: strerror(errno)) }
         if result == MOSQ_ERR_KEEPALIVE.rawValue { return "no sign of life" }

@@ -156,7 +156,7 @@ struct GimbalMQTT: ParsableCommand {
         for name in [node].compactMap({ $0 }) + camera + local where !NodeTopics.isName(name) {
             throw ValidationError("\"\(name)\" is no name: 1 to 64 of A-Z a-z 0-9 . _ -")
         }
-        // Replies go below it, where publishers say.
+        // Replies go below that topic, if publishers ask for it.
         guard node != "reply" else { throw ValidationError("a node cannot be named \"reply\"") }
         guard 0.1...1000 ~= rate else { throw ValidationError("--rate must be from 0.1 to 1000") }
         guard 0.1...3600 ~= feedTimeout else { throw ValidationError("--feed-timeout must be from 0.1 to 3600") }
@@ -240,7 +240,7 @@ struct GimbalMQTT: ParsableCommand {
 
     // MARK: Running
 
-    /// In the parser's place, whose own would write errors as they are.
+    /// Replaces the parser's `main`, which would print errors unescaped.
     static func main() {
         do {
             var command = try parse()
@@ -323,7 +323,7 @@ struct GimbalMQTT: ParsableCommand {
     }
 }
 
-/// Two numbers with a comma between them.
+/// Two numbers separated by a comma.
 struct Pair: ExpressibleByArgument {
     let x: Double
     let y: Double

@@ -1,5 +1,5 @@
-// The turn of the loop: news of the broker, lines of the daemon, signals and times go to the node and the mirrors, and what
-// they want goes out. It is all that they need of the world.
+// The loop's turn: news from the broker, lines from the daemon, signals and timers go to the node and the mirrors, and
+// their output goes out. It is all that they need from outside.
 
 import CMosquitto
 import GimbalProtocol
@@ -10,9 +10,9 @@ import Service
 import UnixSocket
 
 final class Program: Surroundings {
-    /// sysexits.h: the name is taken, the system does not do what it must.
+    /// Exit statuses of sysexits.h: the name is taken; the system has failed.
     static let (unavailable, osError): (CInt, CInt) = (69, 71)
-    /// As long as the broker has to acknowledge the last words, in milliseconds.
+    /// How long the broker has to acknowledge the node's last state, in milliseconds.
     private static let longestLastWord = 2000.0
 
     private let loop: EventLoop
@@ -36,9 +36,9 @@ final class Program: Surroundings {
 
     /// How the program ends.
     private enum Ending {
-        /// As soon as the broker has the node's last word, or at this time.
+        /// As soon as the broker has the node's last state, or at this time.
         case lastWord(until: Double)
-        /// At once. Where it is sudden, the broker is to publish the will.
+        /// At once. If it is sudden, the broker is to publish the will.
         case atOnce(status: CInt, isSudden: Bool)
     }
 
@@ -66,7 +66,7 @@ final class Program: Surroundings {
         while !isOver {
             let now = now
             for news in broker.advance(to: now) { handle(news, at: now) }
-            // A connection that has more comes again in the next turn.
+            // A connection that has more lines comes again in the next turn.
             var connections: [SocketConnection] = []
             swap(&connections, &waiting)
             for connection in connections { connection.deliver() }
@@ -84,7 +84,7 @@ final class Program: Surroundings {
         return end()
     }
 
-    /// Leaves the broker; where it does not have the node's last word, so that it publishes the will.
+    /// Disconnects from the broker, so that it publishes the will if it does not have the node's last state.
     ///
     /// - Returns: the exit status.
     private func end() -> CInt {
@@ -98,7 +98,7 @@ final class Program: Surroundings {
         }
     }
 
-    /// Whether the broker has not taken all that the node has said; one that is not the owner says nothing.
+    /// Whether the broker has not taken everything from the node; one that is not the owner publishes nothing.
     private var hasUnacknowledged: Bool { node.map { $0.isOwner && $0.unacknowledged > 0 } ?? false }
 
     private var deadline: Double? {
@@ -155,7 +155,7 @@ final class Program: Surroundings {
         }
     }
 
-    /// A cluster that has lost a server may refuse what it takes a moment later.
+    /// Schedules another attempt: a cluster that has lost a server may refuse what it accepts a moment later.
     private func noteRefusal(of filter: String, at now: Double) {
         log(refused[filter] == nil ? .error : .debug, "the broker refuses to tell of \(filter)")
         var backoff = refused[filter]?.backoff ?? Backoff(first: 1000, longest: 10_000)
@@ -205,10 +205,10 @@ final class Program: Surroundings {
 
     // MARK: Connections to the daemon
 
-    /// Has a connection deliver what it has read, in the next turn.
+    /// Makes a connection deliver what it has read, in the next turn.
     func later(_ connection: SocketConnection) { waiting.append(connection) }
 
-    /// Lets go of a connection when the turn is over.
+    /// Releases a connection when the turn is over.
     func retire(_ connection: SocketConnection) { retired.append(connection) }
 
     func fail(_ reason: String) {

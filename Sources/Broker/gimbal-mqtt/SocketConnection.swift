@@ -1,6 +1,6 @@
-// A connection to the daemon in the program's loop: node and mirrors take lines in its turns, where the client library's own
-// connection wakes tasks. What both have in common is the library's `LineSocket`. Rule of the loop: nothing is freed inside
-// a callback, so what was closed is let go of between turns.
+// A connection to the daemon in the program's loop: node and mirrors get lines in its turns, where the client library's
+// connection wakes tasks. Both are built on the library's `LineSocket`. Rule of the loop: nothing is freed inside a
+// callback, so closed connections are released between turns.
 
 import GimbalClient
 import Glibc
@@ -29,7 +29,7 @@ final class SocketConnection: Watcher, DaemonConnection {
         didSet {
             guard isReading != oldValue, !isClosed else { return }
             watch()
-            // Lines that had been read before are delivered in the next turn.
+            // Lines read before are delivered in the next turn.
             if isReading, !isDelivering { program.later(self) }
         }
     }
@@ -67,7 +67,7 @@ final class SocketConnection: Watcher, DaemonConnection {
         }
     }
 
-    /// Gives out the lines that are there whole.
+    /// Delivers the complete lines.
     func deliver() {
         isDelivering = true
         defer { isDelivering = false }

@@ -1,4 +1,4 @@
-// Where else a followed camera goes: datagrams for a wall of Google Earth, a KML file for one that reads it again.
+// Other outputs of a followed camera: datagrams for a wall of Google Earths, and a KML file for one that reloads it.
 
 import Glibc
 import EarthViews
@@ -14,7 +14,7 @@ final class Views {
     private let kmlPath: String?
     private var number = 0
 
-    /// - Parameter address: a host and a port that datagrams go to.
+    /// - Parameter address: the host and port for datagrams.
     init(viewsync address: String?, kml: String?, height: Double, _ log: Log) throws {
         (kmlPath, self.height, self.log) = (kml, height, log)
         if let address { socket = try Self.connected(address) }
@@ -22,7 +22,7 @@ final class Views {
 
     deinit { if socket >= 0 { _ = close(socket) } }
 
-    /// The host and the port of `HOST:PORT`.
+    /// Returns the host and port of `HOST:PORT`.
     static func parts(of address: String) -> (host: String, port: UInt16)? {
         guard let colon = address.lastIndex(of: ":"), let port = UInt16(address[address.index(after: colon)...]),
             port > 0
@@ -45,7 +45,7 @@ final class Views {
         let descriptor = unsafe Glibc.socket(first.pointee.ai_family, flags, 0)
         guard descriptor >= 0 else { throw SystemError(address) }
         var yes: CInt = 1
-        // A wall is reached by a broadcast.
+        // A wall may be reached by broadcast.
         _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_BROADCAST, &yes, socklen_t(MemoryLayout<CInt>.size))
         let peer = unsafe __CONST_SOCKADDR_ARG(__sockaddr__: first.pointee.ai_addr)
         guard unsafe Glibc.connect(descriptor, peer, first.pointee.ai_addrlen) == 0 else {
@@ -60,7 +60,7 @@ final class Views {
         let view = EarthView(position, viewportHeight: height)
         if socket >= 0 {
             number += 1
-            // A datagram that is lost is followed by another one; the last is sent twice.
+            // A lost datagram is followed by another one; the last is sent twice.
             let bytes = Array(view.datagram(number: number, unixTime: time(nil)).utf8)
             for _ in 0..<(isMoving ? 1 : 2) {
                 _ = unsafe bytes.withUnsafeBytes { unsafe send(socket, $0.baseAddress, $0.count, 0) }
@@ -69,7 +69,7 @@ final class Views {
         if let kmlPath, !isMoving { write(view.kml, to: kmlPath) }
     }
 
-    /// Writes a file in the place of what was there, so that no reader sees half of it.
+    /// Replaces a file in one step, so that no reader sees half of it.
     private func write(_ text: String, to path: String) {
         let slash = path.lastIndex(of: "/")
         let folder = slash.map { String(path[...$0]) } ?? "."
@@ -79,9 +79,9 @@ final class Views {
             defer { _ = close(descriptor) }
             let bytes = Array(text.utf8)
             let count = unsafe Glibc.write(descriptor, bytes, bytes.count)
-            // Often another user shows it.
+            // Often another user reads it.
             guard count == bytes.count, fchmod(descriptor, 0o644) == 0, unsafe rename(new, path) == 0 else {
-                // What is this short is written at once, or the disk is full.
+                // A text this short is written at once, unless the disk is full.
                 let error = SystemError(path, code: 0..<bytes.count ~= count ? ENOSPC : nil)
                 _ = unsafe unlink(new)
                 throw error

@@ -1,10 +1,10 @@
-// What an answer holds, by its type: who asks says which one, and an answer of another type is none.
+// The payload of an answer, by its type: the caller says which one it expects, and an answer of another type has none.
 
 import GimbalProtocol
 import MapCamera
 
 extension ServerMessage {
-    /// What it holds, where that is of the type that was asked for; `Void` where it says no more than that it is an answer.
+    /// Returns the payload if it has the expected type; a bare acknowledgement's is `Void`.
     package func answer<Answer>(as type: Answer.Type = Answer.self) -> Answer? {
         switch self {
         case .camera(let state): state as? Answer

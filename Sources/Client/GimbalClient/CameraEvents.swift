@@ -1,25 +1,25 @@
 // A subscription as a sequence. Nothing is read ahead: while the loop's body works, events wait in the daemon, which
-// skips or keeps them as the delivery says. Invariant: missed events are reported, never passed over.
+// skips or keeps them according to the delivery. Invariant: missed events are reported.
 
 import MapCamera
 import UnixSocket
 
-/// What a camera does, one event at a time, or what all of them do; ``RemoteCamera/events(_:delivery:since:reconnecting:)``
-/// and ``Gimbal/events(_:delivery:since:reconnecting:)`` make it.
+/// The events of one camera or of all cameras, one at a time; made by
+/// ``RemoteCamera/events(_:delivery:since:reconnecting:)`` and ``Gimbal/events(_:delivery:since:reconnecting:)``.
 ///
 /// Each loop over it has a connection of its own, which ends with the loop, or when the task is cancelled.
 ///
 /// The sequence of one camera ends after ``/GimbalProtocol/CameraEvent/removed(camera:)``. It throws
-/// ``/GimbalProtocol/GimbalError`` if the daemon refuses the subscription, and ``GimbalConnectionError`` if the daemon
-/// cannot be reached at first, or not again as often as ``Reconnection`` asks for.
+/// ``/GimbalProtocol/GimbalError`` if the daemon refuses the subscription, and ``GimbalConnectionError`` if the first
+/// connection fails, or as many reconnections as ``Reconnection`` allows.
 ///
-/// **When the daemon goes away**, the sequence connects again and asks for what came after the last event that it
-/// returned. It then returns another ``/GimbalProtocol/CameraEvent/subscribed(_:)``, followed by the missed events; if
-/// the daemon no longer has them, ``/GimbalProtocol/CameraEvent/lagged(_:)`` says how many they were.
+/// **When the daemon goes away**, the sequence reconnects and asks for the events after the last one that it returned.
+/// It then returns another ``/GimbalProtocol/CameraEvent/subscribed(_:)``, followed by the missed events; if the daemon
+/// no longer has them, ``/GimbalProtocol/CameraEvent/lagged(_:)`` says how many there were.
 public struct CameraEvents: AsyncSequence, Sendable {
     let socket: DaemonSocket
     let monitor: ConnectionMonitor
-    /// `nil` is all.
+    /// `nil` stands for all cameras.
     let camera: String?
     let kinds: Set<EventKind>
     let delivery: EventDelivery
@@ -38,18 +38,18 @@ public struct CameraEvents: AsyncSequence, Sendable {
         private var gap: CameraEvent?
 
         private enum State {
-            /// The daemon has not answered yet: where it cannot be reached, that is an error.
+            /// The daemon has not answered yet: failing to reach it is an error.
             case beginning(LineConnection?)
-            /// It has answered before, and so many attempts have been made since.
+            /// The daemon has answered before; `attempts` have been made since.
             case following(LineConnection?, attempts: Int)
             case over
         }
 
-        /// How far the events of each camera have been read, by its name. A later loop, of another process too, may go on
-        /// from here.
+        /// How far the events of each camera have been read, by its name. A later loop, even in another process, may
+        /// resume from here.
         public var resumePoints: [String: ResumePoint] { points.points }
 
-        /// How far the events have been read, in a sequence of one camera. `nil` before the first event.
+        /// How far the events of a sequence of one camera have been read; `nil` before the first event.
         public var resumePoint: ResumePoint? { events.camera.flatMap { resumePoints[$0] } }
 
         init(_ events: CameraEvents) {
@@ -57,7 +57,7 @@ public struct CameraEvents: AsyncSequence, Sendable {
             points = ResumePoints(events.since)
         }
 
-        /// The next event, as soon as there is one.
+        /// Returns the next event, as soon as there is one.
         public mutating func next() async throws -> CameraEvent? {
             if let gap {
                 self.gap = nil
@@ -90,7 +90,7 @@ public struct CameraEvents: AsyncSequence, Sendable {
             }
         }
 
-        /// The connection, which is made if there is none.
+        /// Returns the connection; makes it if there is none.
         private mutating func connected() throws -> LineConnection {
             if let connection { return connection }
             let connection = try subscribe()
@@ -104,7 +104,7 @@ public struct CameraEvents: AsyncSequence, Sendable {
 
         private var hasFollowed: Bool { if case .following = state { true } else { false } }
 
-        /// The next event of the connection.
+        /// Returns the next event of the connection; `nil` if the next line is not an event.
         private mutating func read() async throws -> CameraEvent? {
             let connection = try connected()
             guard let line = try await connection.line() else { throw GimbalConnectionError.ended }
@@ -113,7 +113,7 @@ public struct CameraEvents: AsyncSequence, Sendable {
                 note(event)
                 return event
             case .error(let error) where error.isOfConnection && hasFollowed:
-                // The daemon takes no connection now.
+                // The daemon takes no connections now.
                 throw GimbalConnectionError.unreachable(path: connection.path, reason: "\(error)")
             case .error(let error):
                 throw error
@@ -145,7 +145,7 @@ public struct CameraEvents: AsyncSequence, Sendable {
             }
         }
 
-        // MARK: Another connection
+        // MARK: Reconnection
 
         private mutating func waitForNextAttempt(after error: GimbalConnectionError) async throws {
             let reconnection = events.reconnection
@@ -165,7 +165,7 @@ public struct CameraEvents: AsyncSequence, Sendable {
 }
 
 extension GimbalConnectionError {
-    /// Whether another attempt may go better.
+    /// Whether another attempt may succeed.
     fileprivate var isTransient: Bool {
         switch self {
         case .unreachable, .ended: true
@@ -174,7 +174,7 @@ extension GimbalConnectionError {
     }
 }
 
-/// How a sequence of events comes back to a daemon that went away: as often as asked for, after delays that double.
+/// How a sequence of events reconnects to a daemon that went away: how often, and after which delays, which double.
 public struct Reconnection: Sendable {
     /// The time before the first attempt.
     public var firstDelay: Duration
@@ -182,16 +182,16 @@ public struct Reconnection: Sendable {
     public var longestDelay: Duration
     /// How many attempts in a row may fail; `nil` is any number.
     public var attempts: Int?
-    /// What measures the delays.
+    /// The clock that measures the delays.
     public var clock: any Clock<Duration>
 
-    /// A way to come back; what is left out is for a daemon that is restarted by a service manager.
+    /// Creates a reconnection policy; the defaults suit a daemon that is restarted by a service manager.
     ///
     /// - Parameters:
-    ///   - firstDelay: the time before the first attempt, above 0; it doubles from one to the next.
+    ///   - firstDelay: the time before the first attempt, above 0; it doubles with each attempt.
     ///   - longestDelay: the longest time between two attempts.
     ///   - attempts: how many in a row may fail, 0 or more; `nil` is any number.
-    ///   - clock: what measures the delays.
+    ///   - clock: the clock that measures the delays.
     public init(
         firstDelay: Duration = .milliseconds(100), longestDelay: Duration = .seconds(5), attempts: Int? = nil,
         clock: any Clock<Duration> = ContinuousClock()
@@ -202,12 +202,12 @@ public struct Reconnection: Sendable {
         self.clock = clock
     }
 
-    /// No attempt at all: the end of the connection ends the sequence with an error.
+    /// No reconnection: the end of the connection ends the sequence with an error.
     public static let never = Reconnection(attempts: 0)
 
-    /// The delay before an attempt; attempts count from 0.
+    /// Returns the delay before an attempt; attempts count from 0.
     package func delay(before attempt: Int) -> Duration {
-        // Beyond 2^30 every delay is longer than any that is asked for.
+        // Beyond 2^30, every delay exceeds any longest delay.
         min(firstDelay * (1 << min(attempt, 30)), longestDelay)
     }
 }

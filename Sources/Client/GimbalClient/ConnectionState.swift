@@ -1,28 +1,27 @@
-// The state of the connections of a `Gimbal`, all taken together: they end one after the other, and each end is noticed
-// by its reader. Invariant: one outage is reported once, by the reader that notices it first.
+// The joint state of a `Gimbal`'s connections. They end one after the other, and each reader notices the end of its
+// own. Invariant: one outage is reported once, by the reader that notices it first.
 
 import Synchronization
 
 extension Gimbal {
-    /// Whether the daemon can be reached, as far as this side knows.
+    /// Whether the daemon can be reached, as far as the client knows.
     public enum ConnectionState: Equatable, Sendable {
-        /// There is no connection: nothing was requested yet, or this side has closed it.
+        /// There is no connection: nothing has been requested yet, or the client has closed it.
         case idle
         /// The daemon answers.
         case connected
-        /// A connection ended, or could not be made, for this reason. Sequences of events reconnect by themselves, as
-        /// their ``Reconnection`` says; the next request reconnects, too.
+        /// A connection ended, or could not be made, for this reason. Sequences of events reconnect as their
+        /// ``Reconnection`` says; the next request reconnects, too.
         case lost(GimbalConnectionError)
     }
 
-    /// Whether the daemon can be reached now, as far as this side knows.
+    /// Whether the daemon can be reached now, as far as the client knows.
     public var connectionState: ConnectionState { monitor.state }
 
     /// The state of the connection now, and then each change of it: connected, lost, connected again.
     ///
-    /// It tells of the connection of the requests and of those of all sequences of events. Each call makes a sequence
-    /// of its own, which connects to nothing and ends when the `Gimbal` is not used any more. The newest 16 changes wait
-    /// for a slow loop.
+    /// It covers the connection of the requests and those of all sequences of events. Each call returns a new sequence,
+    /// which makes no connection and ends when the `Gimbal` is released. The newest 16 changes wait for a slow loop.
     public var connectionStates: AsyncStream<ConnectionState> { monitor.states }
 }
 
@@ -33,9 +32,9 @@ final class ConnectionMonitor: Sendable {
     private struct Shared {
         var state = Gimbal.ConnectionState.idle
         var lastID = 0
-        /// The last connection that was begun when the last outage was noticed: what those up to it report is out of date.
+        /// The last connection begun when the last outage was noticed: reports of connections up to it are stale.
         var lastOfOutage = 0
-        /// Connections that have answered since then, and have not ended.
+        /// Connections that have answered since the last outage, and have not ended.
         var answering = Set<Int>()
         var followers: [Int: AsyncStream<Gimbal.ConnectionState>.Continuation] = [:]
 
@@ -72,7 +71,7 @@ final class ConnectionMonitor: Sendable {
 
     // MARK: Connections
 
-    /// A connection is about to be made; returns what it is known by.
+    /// Registers a connection that is about to be made; returns its id.
     func begin() -> Int {
         shared.withLock { shared in
             shared.lastID += 1
@@ -80,7 +79,7 @@ final class ConnectionMonitor: Sendable {
         }
     }
 
-    /// The daemon has answered on a connection for the first time.
+    /// Notes that the daemon has answered on a connection for the first time.
     func answered(_ id: Int) {
         shared.withLock { shared in
             shared.answering.insert(id)
@@ -88,11 +87,11 @@ final class ConnectionMonitor: Sendable {
         }
     }
 
-    /// A connection could not be made, or the daemon ended it.
+    /// Notes that a connection could not be made, or that the daemon ended it.
     func lost(_ id: Int, _ error: GimbalConnectionError) {
         shared.withLock { shared in
             let wasAnswering = shared.answering.remove(id) != nil
-            // An attempt that was begun before one that has been answered says nothing new, either.
+            // An attempt that was begun before an answered one is no news, either.
             let known = max(shared.lastOfOutage, shared.answering.max() ?? 0)
             guard wasAnswering || id > known else { return }
             shared.answering = []
@@ -102,7 +101,7 @@ final class ConnectionMonitor: Sendable {
         }
     }
 
-    /// This side has ended a connection.
+    /// Notes that this side has ended a connection.
     func closed(_ id: Int) {
         shared.withLock { shared in
             let wasAnswering = shared.answering.remove(id) != nil

@@ -1,5 +1,5 @@
-// One import is enough: requests and replies are the protocol's, made of the camera's, gestures' and fingers' types,
-// and users of this module always have to name some of them.
+// One import is enough: requests and replies belong to the protocol and use the camera's, gestures' and fingers' types,
+// some of which every user of this module has to name.
 
 @_exported import GimbalProtocol
 @_exported import Gestures

@@ -1,5 +1,5 @@
-// A daemon as other programs see it. Requests of all its cameras share one connection, which is made when it is needed;
-// each sequence of events has one of its own, so that a slow reader of events delays no answer.
+// A daemon as other programs see it. Requests for all its cameras share one connection, which is made when needed; each
+// sequence of events has its own, so that a slow reader of events delays no answer.
 
 import Synchronization
 import UnixSocket
@@ -7,32 +7,32 @@ import UnixSocket
 /// A daemon, `gimbald`, that owns map cameras.
 ///
 /// It may be used from many tasks at once. Queries wait for their answer as long as ``timeout`` says; gestures,
-/// commands and waits do until their task is cancelled. A request that fails because the connection ended is not sent
-/// again, since the daemon may or may not have done it; the next one reconnects. ``connectionStates`` reports when the
-/// daemon goes away, and when it is back.
+/// commands and waits until their task is cancelled. A request that fails because the connection ended is not sent
+/// again, since the daemon may or may not have applied it; the next one reconnects. ``connectionStates`` reports when
+/// the daemon goes away, and when it is back.
 ///
-/// Gestures belong to the connection that they came on: when it ends, the daemon cancels those that are active.
+/// Gestures belong to the connection on which they were sent: when it ends, the daemon cancels those that are active.
 ///
-/// Every request throws ``GimbalConnectionError`` if there is no daemon, or none that answers; ``/GimbalProtocol/GimbalError``
-/// if the daemon refuses the request, or the connection since there are too many; and `CancellationError` if the task is
-/// cancelled. Where a request is refused for a reason of its own, its documentation names the code.
+/// Every request throws ``GimbalConnectionError`` if no daemon answers; ``/GimbalProtocol/GimbalError`` if the daemon
+/// refuses the request, or has too many connections; and `CancellationError` if the task is cancelled. If a request can
+/// be refused for a reason of its own, its documentation names the code.
 public final class Gimbal: Sendable {
     let socket: DaemonSocket
-    /// The path of the daemon's socket: where it was reached last, before that the first place that is looked at.
+    /// The path of the daemon's socket: where it was last reached; before that, the first candidate.
     public var path: String { socket.path }
-    /// How long the daemon may take to answer what only asks; `nil` is for ever.
+    /// How long the daemon may take to answer a query; `nil` is for ever.
     public let timeout: Duration?
     private let connection = Mutex<RequestConnection?>(nil)
     let monitor = ConnectionMonitor()
 
-    /// A daemon at a socket; nothing is sent yet.
+    /// Creates a client for the daemon at a socket; nothing is sent yet.
     ///
     /// - Parameters:
-    ///   - path: the socket's path; `nil` is `$GIMBAL_SOCKET`, else the first of these that is there and may be used:
+    ///   - path: the socket's path; `nil` is `$GIMBAL_SOCKET`, else the first of these that exists and may be used:
     ///     gimbal.sock in `$RUNTIME_DIRECTORY`, in `$XDG_RUNTIME_DIR` and in /tmp/gimbal-UID, and the system's
     ///     /run/gimbal/gimbal.sock and /run/gimbal/watch.sock.
-    ///   - timeout: how long the daemon may take to answer what only asks, as ``stats()`` and ``RemoteCamera/state(at:)`` do,
-    ///     before they throw ``GimbalConnectionError/noAnswer(within:)``; `nil` is for ever.
+    ///   - timeout: how long the daemon may take to answer a query, such as ``stats()`` or ``RemoteCamera/state(at:)``,
+    ///     before it throws ``GimbalConnectionError/noAnswer(within:)``; `nil` is for ever.
     public convenience init(path: String? = nil, timeout: Duration? = .seconds(30)) {
         self.init(DaemonSocket(candidates: SocketPath.candidates(path)), timeout: timeout)
     }
@@ -41,8 +41,7 @@ public final class Gimbal: Sendable {
 
     deinit { close() }
 
-    /// Connects, and checks that the daemon speaks this version of the protocol. Without it, the first request
-    /// connects.
+    /// Connects, and checks that the daemon speaks this version of the protocol. Otherwise the first request connects.
     ///
     /// - Throws: ``/GimbalProtocol/GimbalError`` with the code `unsupportedVersion`.
     @discardableResult
@@ -57,20 +56,20 @@ public final class Gimbal: Sendable {
         connection?.close()
     }
 
-    /// The camera of a name: 1 to 64 of `A-Z a-z 0-9 . _ -`. The daemon makes it with the first request for it.
+    /// Returns the camera of a name: 1 to 64 of `A-Z a-z 0-9 . _ -`. The daemon makes it with the first request for it.
     public func camera(_ name: String = "main") -> RemoteCamera { RemoteCamera(name: name, gimbal: self) }
 
-    /// The names of all cameras, sorted by their bytes.
+    /// Returns the names of all cameras, sorted by their bytes.
     public func cameras() async throws -> [String] { try await ask(.cameras) }
 
-    /// What all cameras do, those that are made later included, from now on or from where a reader stopped.
+    /// Returns the events of all cameras, including later ones, from now on or from where a reader stopped.
     ///
     /// - Parameters:
     ///   - kinds: the kinds wanted, except ``/GimbalProtocol/EventKind/gesture``; subscriptions, gaps, resets always
     ///     come.
-    ///   - delivery: what is to be skipped while the reader is slow.
-    ///   - since: where to go on, by the cameras' names; see ``CameraEvents/AsyncIterator/resumePoints``.
-    ///   - reconnecting: what happens when the daemon goes away.
+    ///   - delivery: what to skip while the reader is slow.
+    ///   - since: where to resume, by the cameras' names; see ``CameraEvents/AsyncIterator/resumePoints``.
+    ///   - reconnecting: how to reconnect when the daemon goes away.
     public func events(
         _ kinds: Set<EventKind> = EventKind.movements, delivery: EventDelivery = .every,
         since: [String: ResumePoint] = [:], reconnecting: Reconnection = Reconnection()
@@ -80,13 +79,13 @@ public final class Gimbal: Sendable {
             reconnection: reconnecting)
     }
 
-    /// The daemon's counters.
+    /// Returns the daemon's counters.
     public func stats() async throws -> DaemonStats { try await ask(.stats) }
 
-    /// The traces that the daemon can play by itself, sorted by their names.
+    /// Returns the traces that the daemon can play by itself, sorted by their names.
     public func traces() async throws -> [StoredTraceInfo] { try await ask(.traces) }
 
-    /// Who is connected to the daemon, sorted by ``/GimbalProtocol/Client/number``: this connection, too.
+    /// Returns the daemon's clients, sorted by ``/GimbalProtocol/Client/number``, including this connection.
     public func clients() async throws -> [Client] {
         var clients: [Client] = []
         while true {
@@ -101,7 +100,7 @@ public final class Gimbal: Sendable {
     /// Returns when the daemon has answered this and everything sent before it.
     public func ping() async throws { try await ask(.ping) as Void }
 
-    /// What the daemon tells of its work, as a monitoring system reads it.
+    /// Returns the daemon's metrics for a monitoring system.
     package func metrics() async throws -> OpenMetrics {
         var metrics = OpenMetrics(try await stats())
         metrics.add(try await clients())
@@ -115,7 +114,7 @@ public final class Gimbal: Sendable {
 
     // MARK: Asking
 
-    /// Sends a request; returns what its answer holds.
+    /// Sends a request; returns the payload of its answer.
     func ask<Answer: Sendable>(
         _ request: ClientRequest, camera: String? = nil, creates: Bool = true
     ) async throws -> Answer {
@@ -131,7 +130,7 @@ public final class Gimbal: Sendable {
         _ = try await answers(to: frame, camera: camera)
     }
 
-    /// Sends requests that are applied together or not at all; returns what the last answer holds.
+    /// Sends requests that are applied together or not at all; returns the payload of the last answer.
     func ask<Answer: Sendable>(_ frame: [ClientRequest], camera: String) async throws -> Answer {
         try Self.last(of: try await answers(to: frame, camera: camera))
     }
@@ -146,7 +145,7 @@ public final class Gimbal: Sendable {
     private func answers(to frame: [ClientRequest], camera: String) async throws -> [ServerMessage] {
         let answers = try await openConnection().answers(to: frame, camera: camera)
         let errors = answers.compactMap { if case .error(let error) = $0 { error } else { nil } }
-        // All members of a rejected frame are answered by an error. The one at fault names its field.
+        // Every member of a rejected frame is answered by an error. The one at fault names its field.
         if let error = errors.first(where: { $0.field != nil }) ?? errors.first { throw error }
         return answers
     }

@@ -6,27 +6,27 @@ import GimbalProtocol
 public enum GimbalConnectionError: Error, Equatable, Sendable {
     /// No daemon can be reached at the socket's path.
     case unreachable(path: String, reason: String)
-    /// The daemon ended the connection. What it has not answered it may have done or not; nothing is sent again.
+    /// The daemon ended the connection. Unanswered requests may or may not have been applied; none is sent again.
     case ended
-    /// The daemon has not answered in the time that ``Gimbal/timeout`` gives it. The connection goes on.
+    /// The daemon has not answered within ``Gimbal/timeout``. The connection stays open.
     case noAnswer(within: Duration)
     /// The request is longer than a line may be: 65,536 bytes.
     case requestTooLong
-    /// More than 1,024 requests wait for their answers.
+    /// More than 1,024 requests (a frame counts as one) wait for their answers.
     case tooManyRequests
     /// The daemon sent a line of more than 1 MiB.
     case lineTooLong
-    /// The daemon sent something that is no message, or answers no request: the beginning of it.
+    /// The daemon sent something that is not a message, or that answers no request; this is the beginning of it.
     case unexpectedAnswer(String)
 
-    /// The error for a line of the daemon's that is not to be: its first 200 bytes, fit to be shown.
+    /// Returns the error for an unexpected line from the daemon: its first 200 bytes, made printable.
     package static func unexpected(_ line: ArraySlice<UInt8>) -> Self {
         .unexpectedAnswer(PrintableText(bytes: line.prefix(200)).description + (line.count > 200 ? "..." : ""))
     }
 }
 
 extension ServerLine {
-    /// Reads a line that has come from a daemon, without its LF.
+    /// Reads a line from a daemon, without its LF.
     init(fromDaemon line: ArraySlice<UInt8>) throws(GimbalConnectionError) {
         do {
             try self.init(line: line)

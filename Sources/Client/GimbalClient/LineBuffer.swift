@@ -1,8 +1,8 @@
-// Bytes of a daemon, cut into lines: what all connections to one have in common, however they wait.
+// Splits a daemon's bytes into lines, for blocking and non-blocking connections alike.
 
 import GimbalProtocol
 
-/// Bytes that have come.
+/// Received bytes.
 package struct LineBuffer {
     /// The longest line that a daemon may write, in bytes; far longer than any that it does write.
     package static let longestLine = 1 << 20
@@ -14,7 +14,7 @@ package struct LineBuffer {
 
     package init() {}
 
-    /// The next line without its LF, if it is there whole.
+    /// Returns the next line without its LF, if it is complete.
     package mutating func next() throws(GimbalConnectionError) -> ArraySlice<UInt8>? {
         let bytes = bytes
         switch framer.next(in: bytes.span, at: &start) {
@@ -24,9 +24,9 @@ package struct LineBuffer {
         }
     }
 
-    /// Adds what a body writes into a buffer, as many bytes as it says; returns what it says, `nil` if there were none.
+    /// Appends the bytes that a body writes into a buffer. Returns the body's result: their number, or `nil` for none.
     ///
-    /// - Parameter count: as much as is read at once.
+    /// - Parameter count: the size of the buffer.
     package mutating func append<Failure>(
         upTo count: Int, _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int?
     ) throws(Failure) -> Int? {

@@ -1,52 +1,51 @@
-// A connection to the daemon, in lines. Nothing is read unless a task waits for a line: what the daemon has to
-// say beyond that waits with the daemon, by whose rules it is delivered. Invariant: no call blocks. Dispatch says when
-// the socket is ready, and a task that waits for that holds no thread; all connections share one queue, and with it one
-// thread that does nothing but to wake them.
+// A connection to the daemon, in lines. Nothing is read unless a task waits for a line: further output waits in the
+// daemon, which delivers it by its own rules. Invariant: no call blocks. Dispatch reports when the socket is ready, and
+// a waiting task holds no thread; all connections share one queue, and so one thread, which only wakes tasks.
 
 import Dispatch
 import Synchronization
 import UnixSocket
 
 final class LineConnection: Sendable {
-    /// As much as is read at once.
+    /// The most bytes of one read.
     private static let piece = 16 << 10
     private static let queue = DispatchQueue(label: "gimbal connections")
 
     private let state: Mutex<State>
-    /// Where the daemon's socket is.
+    /// The path of the daemon's socket.
     let path: String
     private let monitor: ConnectionMonitor
-    /// What the monitor knows this connection by.
+    /// The monitor's id for this connection.
     private let id: Int
 
     private enum Phase {
-        /// No task waits for a line, so the source of reading is suspended.
+        /// No task waits for a line, so the read source is suspended.
         case open
         /// A task waits until there is something to read.
         case waiting(CheckedContinuation<Void, Never>)
-        /// Nothing more comes from the daemon.
+        /// The daemon has ended the connection.
         case ended
-        /// This side has ended it.
+        /// This side has ended the connection.
         case closed
     }
 
-    /// All that there is; Dispatch's sources, too, are only touched under the lock.
+    /// The whole state; Dispatch's sources, too, are touched only under the lock.
     private struct State {
         var socket: LineSocket
         var phase = Phase.open
         let readable: any DispatchSourceRead
-        /// While something waits for room to be sent.
+        /// Set while bytes wait for room to be sent.
         var writable: (any DispatchSourceWrite)?
         var hasAnswered = false
 
         init(_ descriptor: CInt) {
             socket = LineSocket(descriptor)
             readable = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: LineConnection.queue)
-            // A descriptor's number must not be used again before its source is done with it.
+            // The descriptor's number must not be reused before its source is done with it.
             readable.setCancelHandler { System.closeDescriptor(descriptor) }
         }
 
-        /// Ends a wait; returns who waited.
+        /// Ends a wait; returns the waiting task's continuation.
         mutating func endWait() -> CheckedContinuation<Void, Never>? {
             guard case .waiting(let reader) = phase else { return nil }
             phase = .open
@@ -54,12 +53,12 @@ final class LineConnection: Sendable {
             return reader
         }
 
-        /// Returns who waited for a line.
+        /// Closes the connection; returns the continuation of a task that waited for a line.
         mutating func close() -> CheckedContinuation<Void, Never>? {
             if case .closed = phase { return nil }
             let reader = endWait()
             phase = .closed
-            // What is suspended would never hear that it is cancelled.
+            // A suspended source would never run its cancel handler.
             readable.resume()
             readable.cancel()
             writable?.cancel()
@@ -69,7 +68,7 @@ final class LineConnection: Sendable {
 
     /// Connects to the daemon's socket.
     ///
-    /// - Parameter monitor: learns that the daemon answers, and of the end of it.
+    /// - Parameter monitor: receives the state of the connection.
     init(_ socket: DaemonSocket, monitor: ConnectionMonitor) throws(GimbalConnectionError) {
         self.monitor = monitor
         id = monitor.begin()
@@ -101,7 +100,7 @@ final class LineConnection: Sendable {
 
     /// Closes the connection, and wakes a task that waits for a line.
     ///
-    /// - Parameter error: why it is of no more use; `nil` where it is not wanted any more.
+    /// - Parameter error: why the connection is of no more use; `nil` if it is no longer wanted.
     func close(because error: GimbalConnectionError? = nil) {
         if let error { monitor.lost(id, error) } else { monitor.closed(id) }
         let reader = state.withLock { $0.close() }
@@ -110,7 +109,7 @@ final class LineConnection: Sendable {
 
     // MARK: Reading
 
-    /// The next line without its LF; `nil` at the end of what the daemon says. One task at a time may wait.
+    /// Returns the next line without its LF; `nil` at the end of the daemon's output. Only one task at a time may wait.
     ///
     /// - Throws: `CancellationError` when the task is cancelled, which also ends the connection.
     func line() async throws -> ArraySlice<UInt8>? {
@@ -133,7 +132,7 @@ final class LineConnection: Sendable {
         case nothing
         /// The daemon has ended the connection.
         case end
-        /// This side has.
+        /// This side has ended the connection.
         case closed
     }
 
@@ -179,7 +178,7 @@ final class LineConnection: Sendable {
 
     // MARK: Sending
 
-    /// Sends bytes, now or as soon as there is room. That the daemon is gone shows in reading.
+    /// Sends bytes, now or as soon as there is room. If the daemon is gone, reading reports it.
     func send(_ bytes: [UInt8]) {
         state.withLock { state in
             state.socket.queue(bytes)
@@ -199,10 +198,10 @@ final class LineConnection: Sendable {
 
     private func waitForRoom(_ state: inout State) {
         guard state.writable == nil else { return }
-        // Two sources of one descriptor share one entry of epoll's, and Dispatch has been seen to lose the one of them
-        // while it rearms the other.
+        // Two sources of one descriptor share one epoll entry, and Dispatch has been seen to lose one while rearming
+        // the other.
         guard let duplicate = System.duplicate(state.socket.descriptor) else {
-            // The rest would never be sent. Reading tells that the connection is over.
+            // The rest would never be sent. Reading reports the end of the connection.
             return System.endConnection(state.socket.descriptor)
         }
         let writable = DispatchSource.makeWriteSource(fileDescriptor: duplicate, queue: Self.queue)

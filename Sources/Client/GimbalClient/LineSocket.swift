@@ -1,30 +1,30 @@
-// A daemon's socket, read and written in lines: what all our own connections have in common, however they wait.
-// Invariant: no call blocks. The caller that made it closes the descriptor.
+// A daemon's socket, read and written in lines, for all connections of this package, however they wait. Invariant: no
+// call blocks. The caller that made the descriptor closes it.
 
 import UnixSocket
 
 package struct LineSocket {
-    /// What an attempt to read has brought.
+    /// The result of an attempt to read.
     package enum Reading {
         case bytes
         case nothing
-        /// The daemon says nothing more: it has ended the connection, or this error has.
+        /// The daemon sends nothing more: it has ended the connection, or this error has.
         case end(SystemError?)
     }
 
     package let descriptor: CInt
     private var incoming = LineBuffer()
-    /// The bytes to send, of which the first `sent` are gone.
+    /// The bytes to send, of which the first `sent` are already sent.
     private var outgoing: [UInt8] = []
     private var sent = 0
-    /// Whether the daemon still reads. If it is gone, its earlier output can still be read, and then the end.
+    /// Whether the daemon still reads. If not, its earlier output can still be read up to its end.
     package private(set) var canSend = true
 
     package init(_ descriptor: CInt) { self.descriptor = descriptor }
 
     // MARK: Reading
 
-    /// Reads what has come, so many bytes at the most.
+    /// Reads what has arrived, at most so many bytes.
     package mutating func receive(upTo count: Int) -> Reading {
         do throws(SystemError) {
             let count = try unsafe incoming.append(upTo: count) { [descriptor] room throws(SystemError) in
@@ -37,12 +37,12 @@ package struct LineSocket {
         }
     }
 
-    /// The next line without its LF, if it has been read whole.
+    /// Returns the next line without its LF, if it has been read completely.
     package mutating func nextLine() throws(GimbalConnectionError) -> ArraySlice<UInt8>? { try incoming.next() }
 
     // MARK: Sending
 
-    /// Bytes that are queued and not sent.
+    /// The number of queued bytes that have not been sent.
     package var unsent: Int { outgoing.count - sent }
 
     /// Queues bytes; `send` sends them.

@@ -1,11 +1,11 @@
-// Requests over one connection, and their answers. Each line has a ticket, which is part of the ids of its requests.
-// Invariant: a waiting task is resumed exactly once: with the answers, or an error such as the end of the connection.
+// Requests over one connection, and their answers. Each line has a ticket, which is part of its requests' ids.
+// Invariant: a waiting task is resumed exactly once: with the answers, or with an error.
 
 import Synchronization
 import UnixSocket
 
 final class RequestConnection: Sendable {
-    /// The most bytes of a line, by the protocol.
+    /// The longest line in bytes, by the protocol.
     static let longestRequest = RequestDecoder.longestLine
     /// More than the requests in a line, since each takes more than a byte.
     private static let idsOfLine = longestRequest
@@ -15,24 +15,24 @@ final class RequestConnection: Sendable {
     private let connection: LineConnection
     private let shared = Mutex(Shared())
 
-    /// A line that was sent, and what has come back.
+    /// A line that was sent, and its answers so far.
     private struct Waiter {
         /// The waiting task; `nil` if it was cancelled.
         var continuation: CheckedContinuation<[ServerMessage], any Error>?
-        /// Counts the connection's lines from 1, as errors do.
+        /// The line's number, counted from 1 on this connection, as errors do.
         let line: Int
         var answers: [ServerMessage?]
-        /// Gives up when time is over, if there is an end to it.
+        /// Gives up after the line's time limit, if it has one.
         let timer: Task<Void, Never>?
     }
 
-    /// A line that is to be sent.
+    /// A line to send.
     private struct Question {
         let ticket: Int
         let line: [UInt8]
-        /// How many answers it gets.
+        /// The number of its answers.
         let requests: Int
-        /// How long they are waited for; `nil` is for ever.
+        /// How long to wait for them; `nil` is for ever.
         let limit: Duration?
     }
 
@@ -46,7 +46,7 @@ final class RequestConnection: Sendable {
 
     init(_ socket: DaemonSocket, monitor: ConnectionMonitor) throws(GimbalConnectionError) {
         connection = try LineConnection(socket, monitor: monitor)
-        // It ends with the connection, and the connection with this object.
+        // The task ends with the connection, and the connection with this object.
         Task { [connection, weak self] in
             do {
                 while let line = try await connection.line() {
@@ -67,7 +67,7 @@ final class RequestConnection: Sendable {
     /// Whether requests can still be sent.
     var isAlive: Bool { shared.withLock { $0.failure == nil } }
 
-    /// Ends the connection, and all that wait with an error.
+    /// Ends the connection, and fails all waiting requests.
     func close() {
         fail(GimbalConnectionError.ended)
         connection.close()
@@ -75,11 +75,11 @@ final class RequestConnection: Sendable {
 
     // MARK: Asking
 
-    /// Sends requests in one line and waits for their answers, which stand in their order.
+    /// Sends requests in one line, and waits for their answers, which are in the same order.
     ///
     /// - Parameters:
-    ///   - limit: how long it waits; `nil` is for ever.
-    ///   - creates: whether a single request makes the camera if that is not there.
+    ///   - limit: how long to wait; `nil` is for ever.
+    ///   - creates: whether a single request makes the camera if it does not exist.
     func answers(
         to requests: [ClientRequest], camera: String?, within limit: Duration? = nil, creates: Bool = true
     ) async throws -> [ServerMessage] {
@@ -97,7 +97,7 @@ final class RequestConnection: Sendable {
         }
     }
 
-    /// Requests as a line, with a ticket that no other line has.
+    /// Encodes requests as a line, with a ticket that no other line has.
     private func question(
         _ requests: [ClientRequest], _ camera: String?, within limit: Duration?, _ creates: Bool
     ) throws -> Question {
@@ -114,7 +114,7 @@ final class RequestConnection: Sendable {
         return Question(ticket: ticket, line: line, requests: requests.count, limit: limit)
     }
 
-    /// Under the lock, so that lines are counted in the order in which they are sent.
+    /// Sends under the lock, so that lines are counted in the order in which they are sent.
     private func send(
         _ question: Question, _ continuation: CheckedContinuation<[ServerMessage], any Error>
     ) throws {
@@ -157,10 +157,10 @@ final class RequestConnection: Sendable {
                 throw GimbalConnectionError.unexpected(bytes)
             }
         case (_, .error(let error)) where error.isOfConnection:
-            // The connection itself is refused.
+            // The daemon refuses the connection itself.
             throw error
         case (_, .error(let error)):
-            // The line was not even read as far as its id.
+            // The daemon did not read the line as far as its id.
             let ticket = shared.withLock { $0.waiters.first { $0.value.line == error.line }?.key }
             guard let ticket else { throw GimbalConnectionError.unexpected(bytes) }
             finish(ticket, .failure(error))

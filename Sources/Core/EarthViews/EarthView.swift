@@ -1,27 +1,27 @@
-// A camera in the words of Google Earth: KML's `LookAt`, which looks at a target, and `Camera`, which tells where the eye is.
-// Angles are alike: KML's tilt is the viewing angle, its heading the bearing. There are no mountains: the ground is the
+// A camera in the terms of Google Earth: KML's `LookAt` looks at a target, KML's `Camera` places the eye. Angles are
+// the same: KML's tilt is the viewing angle, its heading the bearing. There are no mountains: the ground is the
 // ellipsoid.
 
 import JSONLines
 import MapCamera
 
-/// A position as Google Earth has it.
+/// A position as Google Earth describes it.
 package struct EarthView: Equatable, Sendable {
     package let position: CameraPosition
     /// Metres from the eye to the target.
     package let range: Double
 
-    /// - Parameter height: that of the viewport, in points: the eye is 1.5 times as far away.
+    /// - Parameter height: the viewport's height in points; the eye is 1.5 times as far away.
     package init(_ position: CameraPosition, viewportHeight height: Double) {
         self.position = position
         range = 1.5 * height * Self.metresPerPoint(at: position.target, zoom: position.zoom)
     }
 
-    /// What looks at a target on the ground.
+    /// Creates the view of a target on the ground.
     ///
     /// - Parameters:
     ///   - range: metres from the eye to the target, above 0.
-    ///   - height: that of the viewport, in points.
+    ///   - height: the viewport's height in points.
     package init(
         target: LatLng, heading: Double, tilt: Double, range: Double, viewportHeight height: Double
     ) {
@@ -31,16 +31,16 @@ package struct EarthView: Equatable, Sendable {
         self.range = range
     }
 
-    /// What an eye sees in the middle of its picture, which is on the ground.
+    /// Returns the view of what an eye sees on the ground in the middle of its picture.
     ///
-    /// An eye that looks further up than a camera can (``CameraConstraints/viewingAngleCeiling(atZoom:)``) stays where it is
-    /// and looks further down. A camera has no roll.
+    /// An eye that looks further up than a camera can (``CameraConstraints/viewingAngleCeiling(atZoom:)``) stays where
+    /// it is and looks further down. A camera has no roll.
     ///
-    /// - Parameter height: that of the viewport, in points.
+    /// - Parameter height: the viewport's height in points.
     /// - Returns: `nil` if the eye is not above the ground.
     package static func seen(by eye: Eye, viewportHeight height: Double) -> (view: EarthView, isLowered: Bool)? {
         if let view = EarthView(eye: eye, tilt: eye.tilt, height), view.isPossible { return (view, false) }
-        // The more it looks up, the further away is what it sees, and the less a camera may look up there.
+        // The further up it looks, the further away its target, and the less far up a camera may look there.
         var (view, low, high) = (EarthView(eye: eye, tilt: 0, height), 0.0, min(eye.tilt, 90))
         for _ in 0..<48 {
             let middle = (low + high) / 2
@@ -53,10 +53,10 @@ package struct EarthView: Equatable, Sendable {
         return view.map { ($0, true) }
     }
 
-    /// What looks at a point above the ground, as its eye sees the ground.
+    /// Returns the eye that looks at a point above the ground.
     ///
     /// - Parameters:
-    ///   - altitude: metres above the ground, of the point.
+    ///   - altitude: the point's metres above the ground.
     ///   - range: metres from the eye to the point.
     package static func eye(
         lookingAt point: LatLng, altitude: Double, heading: Double, tilt: Double, range: Double
@@ -65,12 +65,12 @@ package struct EarthView: Equatable, Sendable {
         return eye(of: Globe.point(at: point) + there.up * altitude, there, heading, tilt, range)
     }
 
-    /// Metres on the ground that a point of the screen shows at a place.
+    /// Returns the metres on the ground that one point of the screen covers at a place.
     package static func metresPerPoint(at place: LatLng, zoom: Double) -> Double {
         Globe.equator * Elementary.cosine(place.latitude) / (256 * Elementary.exp2(zoom))
     }
 
-    /// Whether a camera may look so.
+    /// Whether a camera may have this viewing angle.
     private var isPossible: Bool {
         position.viewingAngle <= CameraConstraints.viewingAngleCeiling(atZoom: position.zoom)
     }
@@ -87,7 +87,7 @@ package struct EarthView: Equatable, Sendable {
         let target = Globe.place(of: start + look * range).0
         let here = Globe.axes(at: target)
         let aside = Elementary.hypot(look.dot(here.east), look.dot(here.north))
-        // Looking straight down has no direction: then the screen's right edge decides, which a roll turns.
+        // Looking straight down has no direction, so the screen's right edge decides; a roll turns it.
         let level = there.east * turn.cosine + there.north * -turn.sine
         let right = level * roll.cosine + (ahead * lean.cosine + there.up * lean.sine) * roll.sine
         let heading =
@@ -99,7 +99,7 @@ package struct EarthView: Equatable, Sendable {
             viewportHeight: height)
     }
 
-    /// Where the eye is, and how it looks from there: under it north and the vertical are others than at the target.
+    /// The eye's position and direction; north and the vertical there differ from those at the target.
     package struct Eye: Equatable, Sendable {
         package let place: LatLng
         /// Metres above the ellipsoid.
@@ -107,14 +107,14 @@ package struct EarthView: Equatable, Sendable {
         /// Degrees.
         package let heading, tilt, roll: Double
 
-        /// An eye at a place, so many metres above the ellipsoid, with its angles in degrees.
+        /// Creates an eye at a place and a height in metres above the ellipsoid; the angles are in degrees.
         package init(place: LatLng, altitude: Double, heading: Double, tilt: Double, roll: Double) {
             (self.place, self.altitude) = (place, altitude)
             (self.heading, self.tilt, self.roll) = (heading, tilt, roll)
         }
     }
 
-    /// The eye: R·sin θ behind the target and R·cos θ above it, on the plane that touches the earth there.
+    /// The eye: R·sin θ behind the target and R·cos θ above it, on the plane tangent to the earth there.
     package var eye: Eye {
         Self.eye(
             of: Globe.point(at: position.target), Globe.axes(at: position.target), position.bearing,
@@ -130,10 +130,10 @@ package struct EarthView: Equatable, Sendable {
         let look = ahead * angle.sine + target.up * -angle.cosine
         let (place, altitude) = Globe.place(of: point + look * -range)
         let there = Globe.axes(at: place)
-        // How far it looks from straight down, along the ground, is the sine of the tilt.
+        // The sine of the tilt is the part of the direction that is along the ground.
         let aside = Elementary.hypot(look.dot(there.east), look.dot(there.north))
         let tilt = Elementary.atan2(y: aside, x: -look.dot(there.up))
-        // Looking straight down has no direction: then the screen's right edge decides.
+        // Looking straight down has no direction, so the screen's right edge decides.
         let heading =
             aside > 1e-6
             ? Elementary.atan2(y: look.dot(there.east), x: look.dot(there.north))
@@ -146,9 +146,9 @@ package struct EarthView: Equatable, Sendable {
         return Eye(place: place, altitude: altitude, heading: wrap180(heading), tilt: tilt, roll: roll)
     }
 
-    /// The view as KML's `LookAt`.
+    /// Returns the view as KML's `LookAt`.
     ///
-    /// - Parameter indent: what stands in front of each line.
+    /// - Parameter indent: the prefix of each line.
     package func lookAt(indent: String) -> String {
         """
         <LookAt>

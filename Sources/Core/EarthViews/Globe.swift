@@ -2,13 +2,13 @@
 
 import MapCamera
 
-/// The earth as it is: the ellipsoid of WGS 84.
+/// The earth as the ellipsoid of WGS 84.
 enum Globe {
-    /// The equator, in metres: what a map of the whole world is wide.
+    /// The length of the equator in metres, which is the width of a map of the whole world.
     static let equator = 40_075_016.686
     private static let (radius, eccentricitySquared) = (6_378_137.0, 6.69437999014e-3)
 
-    /// Metres from the middle of the earth, or a direction.
+    /// A position in metres from the centre of the earth, or a direction.
     struct Vector {
         var x, y, z: Double
 
@@ -23,7 +23,7 @@ enum Globe {
     /// Directions at a place.
     typealias Axes = (east: Vector, north: Vector, up: Vector)
 
-    /// East, north and up at a place.
+    /// Returns east, north and up at a place.
     static func axes(at place: LatLng) -> Axes {
         let (north, east) = (Elementary.sineAndCosine(place.latitude), Elementary.sineAndCosine(place.longitude))
         return (
@@ -33,14 +33,14 @@ enum Globe {
         )
     }
 
-    /// A place on the ellipsoid.
+    /// Returns the point of a place on the ellipsoid.
     static func point(at place: LatLng) -> Vector {
         let up = axes(at: place).up
         let normal = radius / (1 - eccentricitySquared * up.z * up.z).squareRoot()
         return Vector(x: normal * up.x, y: normal * up.y, z: normal * (1 - eccentricitySquared) * up.z)
     }
 
-    /// The place of a point and its height above the ellipsoid, by Bowring's formula, repeated until it stands.
+    /// Returns a point's place and its height above the ellipsoid, by four iterations of Bowring's formula.
     static func place(of point: Vector) -> (LatLng, altitude: Double) {
         let (aside, flat) = (Elementary.hypot(point.x, point.y), (1 - eccentricitySquared).squareRoot())
         var (reduced, latitude) = (Elementary.atan2(y: point.z, x: aside * flat), 0.0)
@@ -58,15 +58,15 @@ enum Globe {
         return (LatLng(latitude: latitude, longitude: Elementary.atan2(y: point.y, x: point.x)), altitude)
     }
 
-    /// How far a ray goes until it meets the ellipsoid, in lengths of its direction; `nil` if it never does.
+    /// Returns where a ray meets the ellipsoid, in lengths of its direction; `nil` if it does not.
     static func distance(from start: Vector, along direction: Vector) -> Double? {
-        // Stretched along its axis, the ellipsoid is a ball.
+        // Stretched along its axis, the ellipsoid is a sphere.
         let stretch = 1 / (1 - eccentricitySquared).squareRoot()
         let (from, along) = (
             Vector(x: start.x, y: start.y, z: start.z * stretch),
             Vector(x: direction.x, y: direction.y, z: direction.z * stretch)
         )
-        // Of a·t² + 2·b·t + c = 0 the nearer root, without a difference of what is nearly equal.
+        // The nearer root of a·t² + 2·b·t + c = 0, without a difference of nearly equal numbers.
         let (a, b) = (along.dot(along), from.dot(along))
         let c = (from.dot(from).squareRoot() - radius) * (from.dot(from).squareRoot() + radius)
         let discriminant = b * b - a * c

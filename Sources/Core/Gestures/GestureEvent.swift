@@ -1,23 +1,23 @@
-// What a gesture recognizer says, in UIKit's terms: a phase, a focus, and a value that is cumulative since `began`.
+// A gesture recognizer's reports, in UIKit's terms: a phase, a focus, and a value that is cumulative since `began`.
 
 import MapCamera
 
-/// Where a gesture is in its life. (UIKit: `UIGestureRecognizer.State`.)
+/// The phase of a gesture. (UIKit: `UIGestureRecognizer.State`.)
 public enum GesturePhase: CaseIterable, Codable, Sendable {
-    /// Fingers have been recognized as this gesture.
+    /// The fingers have been recognized as this gesture.
     case began
-    /// They have moved.
+    /// The fingers have moved.
     case changed
-    /// They have left the screen: a pan may fling.
+    /// The fingers have left the screen: a pan may fling.
     case ended
-    /// The gesture counts no more. The camera stays where it is, and nothing goes on.
+    /// The gesture was cancelled. The camera stays where it is, without a fling.
     case cancelled
 }
 
-/// The gestures of Google's map, and what another recognizer makes of them.
+/// The gestures of Google's map, plus the position reports of other recognizers.
 ///
-/// They stand in the order in which one frame reports them. Pan is first: what zooms and rotates does so about the focus
-/// that the pan has brought its place to.
+/// The cases are in the order in which one frame reports them. Pan comes first: zooms and rotations are about the
+/// focus, to which the pan has already moved its place.
 public enum GestureKind: CaseIterable, Codable, Sendable {
     /// A finger drags the map. (UIKit: `UIPanGestureRecognizer`.)
     case pan
@@ -33,10 +33,10 @@ public enum GestureKind: CaseIterable, Codable, Sendable {
     case doubleTap
     /// One tap by two fingers.
     case twoFingerTap
-    /// Something else that recognizes gestures moves the camera, such as a map of its own: it says where the camera is.
+    /// Another gesture recognizer, such as a map with its own, moves the camera and reports its position.
     case position
 
-    /// Whether it has happened when it is reported, and is never active.
+    /// Whether the gesture is complete when it is reported, and so is never active.
     public var isTap: Bool {
         switch self {
         case .doubleTap, .twoFingerTap: true
@@ -44,7 +44,7 @@ public enum GestureKind: CaseIterable, Codable, Sendable {
         }
     }
 
-    /// Whether it changes the zoom or the bearing: while one does, a pan may have to wait.
+    /// Whether the gesture changes the zoom or the bearing; meanwhile, a pan may have to wait.
     package var zoomsOrRotates: Bool {
         switch self {
         case .pinch, .rotate, .oneFingerZoom, .doubleTap, .twoFingerTap: true
@@ -67,27 +67,27 @@ public struct GestureEvent: Equatable, Codable, Sendable {
         case tilt(Double)
         /// Points, down positive.
         case oneFingerZoom(Double)
-        /// Where the camera is to be: the only value that is not counted from `began`.
+        /// The camera's position: the only value that is absolute.
         case position(CameraPosition)
     }
 
     /// Which gesture it is.
     public var kind: GestureKind
-    /// Where the gesture is in its life. A tap is always ``GesturePhase/ended``.
+    /// The phase of the gesture. A tap is always ``GesturePhase/ended``.
     public var phase: GesturePhase
-    /// `nil` if the report leaves it out: then it is 0 (1 for a pinch), or on `ended` what it was; a position then stays
-    /// as it is. A tap has none.
+    /// `nil` if it is omitted: then it is 0 (1 for a pinch), or the last value on `ended`; a position then stays as it
+    /// is. A tap has none.
     public var value: Value?
-    /// The centroid of the fingers; `nil` is the centre of the viewport less its padding.
+    /// The centroid of the fingers; `nil` stands for the centre of the viewport less its padding.
     public var focus: ScreenPoint?
-    /// The pan's velocity when it ended, in points per second; `nil` is measured from the samples.
+    /// The pan's velocity when it ended, in points per second; if `nil`, it is measured from the samples.
     public var velocity: ScreenPoint?
-    /// When it was reported, in milliseconds of the reporter's clock; `nil` is when it arrived.
+    /// The time of the report, in milliseconds of the reporter's clock; if `nil`, it is the time of arrival.
     public var time: Double?
 
-    /// A report; what is left out is as the members say.
+    /// Creates a report; the members describe the defaults.
     ///
-    /// The value's case must be that of the kind.
+    /// The value's case must match the kind.
     @inlinable
     public init(
         _ kind: GestureKind, _ phase: GesturePhase, _ value: Value? = nil, focus: ScreenPoint? = nil,
@@ -103,7 +103,7 @@ public struct GestureEvent: Equatable, Codable, Sendable {
 }
 
 extension GestureEvent.Value {
-    /// The gesture that has such a value.
+    /// The kind of gesture that has this value.
     package var kind: GestureKind {
         switch self {
         case .pan: .pan
@@ -115,7 +115,7 @@ extension GestureEvent.Value {
         }
     }
 
-    /// The value as it is printed: points and degrees with 6 decimals, a scale with 9; a position as it is.
+    /// The value as it is printed: points and degrees with 6 decimals, a scale with 9; a position unchanged.
     package var rounded: Self {
         switch self {
         case .pan(let translation): .pan(translation.rounded)
@@ -129,19 +129,19 @@ extension GestureEvent.Value {
 }
 
 extension ScreenPoint {
-    /// The point with 6 decimals.
+    /// The point, rounded to 6 decimals.
     package var rounded: ScreenPoint { ScreenPoint(x: Gestures.rounded(x, 1e6), y: Gestures.rounded(y, 1e6)) }
 }
 
 private func rounded(_ number: Double, _ units: Double) -> Double { (number * units).rounded() / units }
 
-/// Tells apart the gestures of one camera: its reporter, its kind, and the reporter's own name for it.
+/// Identifies one of a camera's gestures: its reporter, its kind, and the reporter's own name for it.
 public struct GestureKey: Hashable, Codable, Sendable {
-    /// The reporter's own name for one of several gestures of a kind.
+    /// The reporter's name for one of several gestures of a kind.
     public enum Label: Hashable, Codable, Sendable {
-        /// The only one, or the one that needs no name.
+        /// No name, for the only gesture of its kind.
         case none
-        /// A number, such as a finger's.
+        /// A number, such as a finger's id.
         case number(Int64)
         /// A word.
         case text(String)
@@ -154,7 +154,7 @@ public struct GestureKey: Hashable, Codable, Sendable {
     /// The reporter's own name for it.
     public var label: Label
 
-    /// A key of its three parts.
+    /// Creates a key from its three parts.
     public init(feed: Int, kind: GestureKind, label: Label = .none) {
         self.feed = feed
         self.kind = kind
@@ -164,7 +164,7 @@ public struct GestureKey: Hashable, Codable, Sendable {
 
 /// Which gestures move the camera. (Google: `GMSUISettings`.)
 public struct GestureSettings: Equatable, Codable, Sendable {
-    /// Pans; without it the other gestures leave the target where it is.
+    /// Pans; if off, the other gestures leave the target where it is.
     public var scroll = true
     /// Pinches, taps and one-finger zooms.
     public var zoom = true
@@ -172,17 +172,17 @@ public struct GestureSettings: Equatable, Codable, Sendable {
     public var rotate = true
     /// Tilts.
     public var tilt = true
-    /// Without it zoom and rotation are about the target, and pans wait until they end.
+    /// If off, zoom and rotation are about the target, and pans wait until they end.
     public var scrollDuringRotateOrZoom = true
-    /// Whether a pan goes on when its finger has left the screen.
+    /// Whether a pan continues as a fling once its finger has left the screen.
     public var fling = true
-    /// Whether a pinch and a rotation do.
+    /// Whether a pinch and a rotation continue likewise.
     public var inertia = false
 
     /// The settings of a new camera: everything but inertia.
     public init() {}
 
-    /// Whether a gesture of this kind does anything.
+    /// Whether a gesture of this kind has an effect.
     public func allows(_ kind: GestureKind) -> Bool {
         switch kind {
         case .pan: scroll

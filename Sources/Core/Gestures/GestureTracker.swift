@@ -1,55 +1,55 @@
-// Gesture reports in, camera updates out. Keeps the last value of each active gesture, since reports are cumulative and
-// updates are differences, and the last 100 ms of gestures that may go on by themselves, for their final velocity.
+// Turns gesture reports into camera updates. Keeps each active gesture's last value, since reports are cumulative and
+// updates are differences, and the last 100 ms of gestures that may fling or glide, for their final velocity.
 // Invariant: only gestures that the settings allow are active. A tap never is: it is over when it is reported.
 
 import MapCamera
 
 /// The active gestures of one camera.
 public struct GestureTracker: Codable, Sendable {
-    /// What goes on when no finger is left on the screen.
+    /// What continues after the last finger has left the screen.
     public enum Release: Equatable, Sendable {
-        /// The camera glides on.
+        /// The camera glides.
         case glide(Momentum)
         /// A tap changes the camera, over ``tapDuration``.
         case tap(CameraUpdate)
     }
 
-    /// How long a tap changes the camera, in milliseconds: as long as an animation does by default.
+    /// How long the camera change of a tap takes, in milliseconds: the default duration of an animation.
     public static let tapDuration = CameraAnimation.usualDuration
     /// How far a finger moves for one level of zoom, in points.
     static let pointsPerLevel = 128.0
 
     private struct Active: Codable, Sendable {
         let key: GestureKey
-        /// `nil` for a position: nothing is counted from one.
+        /// `nil` for a position, which is absolute.
         var value: GestureEvent.Value?
-        /// What a one-finger zoom is about: the first focus that it told.
+        /// The point that a one-finger zoom is about: its first reported focus.
         var origin: ScreenPoint?
         var samples: SampleWindow?
-        /// A pan that waited for a pinch or a rotation throws no fling.
+        /// Whether a pan has waited for a pinch or a rotation; such a pan does not fling.
         var waiting = false
     }
 
     /// Which gestures move the camera; changed by ``set(_:)``.
     public private(set) var settings = GestureSettings()
     private var active: [Active] = []
-    /// Where ``find(_:)`` found a gesture last.
+    /// Where ``find(_:)`` last found a gesture.
     private var lastFound = 0
     private var release: Release?
 
-    /// A tracker without gestures, with the settings of a new camera.
+    /// Creates a tracker without gestures, with the settings of a new camera.
     public init() {}
 
-    /// A tracker without gestures.
+    /// Creates a tracker without gestures.
     package init(_ settings: GestureSettings) { self.settings = settings }
 
-    /// Whether any finger is down, as far as the camera is concerned.
+    /// Whether any gesture is active.
     public var isActive: Bool { !active.isEmpty }
 
     /// How many gestures are active.
     public var count: Int { active.count }
 
-    /// How many bytes it takes beside its own size, roughly.
+    /// Roughly how many bytes it takes beyond its own size.
     package var byteCount: Int {
         active.reduce(0) { $0 + MemoryLayout<Active>.stride + ($1.samples?.byteCount ?? 0) }
     }
@@ -57,21 +57,21 @@ public struct GestureTracker: Codable, Sendable {
     /// Whether a gesture is active.
     public func contains(_ key: GestureKey) -> Bool { active.contains { $0.key == key } }
 
-    /// The active gestures of one feed.
+    /// Returns the active gestures of one feed.
     public func keys(of feed: Int) -> [GestureKey] { active.map(\.key).filter { $0.feed == feed } }
 
-    /// Reports that begin the active gestures in another tracker where they are in this one.
+    /// Reports that bring another tracker's active gestures to where they are in this one.
     public var reports: [(key: GestureKey, event: GestureEvent)] {
         active.map {
             ($0.key, GestureEvent($0.key.kind, $0.value == nil ? .began : .changed, $0.value, focus: $0.origin))
         }
     }
 
-    // MARK: From process to process
+    // MARK: Handover
 
     private enum CodingKeys: CodingKey { case settings, active }
 
-    /// Reads what another tracker knew between two frames; gestures that the settings do not allow are not active.
+    /// Decodes a tracker as encoded between two frames; gestures that the settings do not allow are dropped.
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         settings = try members.decode(GestureSettings.self, forKey: .settings)
@@ -84,7 +84,7 @@ public struct GestureTracker: Codable, Sendable {
 
     // MARK: Reports
 
-    /// Takes a report that arrived at a time in milliseconds, and says what it does to the camera.
+    /// Handles a report that arrived at a time in milliseconds; returns the camera update that it makes.
     public mutating func handle(
         _ event: GestureEvent, of key: GestureKey, at arrival: Double, viewport: Viewport
     ) -> CameraUpdate? {
@@ -101,7 +101,7 @@ public struct GestureTracker: Codable, Sendable {
             if let found { active.remove(at: found) }
             index = begin(key, from: zero)
         case (.changed, nil):
-            // No `began`: it begins here, and what it already was is no change.
+            // No `began`: the gesture begins here, and its value so far is no change.
             index = begin(key, from: event.value ?? zero)
         case (.changed, let found?), (.ended, let found?):
             index = found
@@ -129,8 +129,8 @@ public struct GestureTracker: Codable, Sendable {
         return update
     }
 
-    /// The index of an active gesture. They nearly always report in the order in which they began: so this first tries
-    /// the one behind the last hit.
+    /// Returns the index of an active gesture. Gestures nearly always report in the order in which they began, so the
+    /// search starts behind the last hit.
     private mutating func find(_ key: GestureKey) -> Int? {
         var index = lastFound
         for _ in 0..<active.count {
@@ -144,7 +144,7 @@ public struct GestureTracker: Codable, Sendable {
         return nil
     }
 
-    /// - Returns: where it is among the active ones.
+    /// - Returns: its index among the active gestures.
     private mutating func begin(_ key: GestureKey, from value: GestureEvent.Value?) -> Int {
         let isSampled =
             switch key.kind {
@@ -157,7 +157,7 @@ public struct GestureTracker: Codable, Sendable {
         return active.count - 1
     }
 
-    /// Where something else has moved the camera: that is absolute, and nothing goes on by itself when it ends.
+    /// Follows another recognizer's position reports: they are absolute, and nothing continues when they end.
     private mutating func follow(_ event: GestureEvent, of key: GestureKey) -> CameraUpdate? {
         let found = active.firstIndex { $0.key == key }
         switch event.phase {
@@ -170,18 +170,18 @@ public struct GestureTracker: Codable, Sendable {
         return .setCamera(position)
     }
 
-    /// A pan waits while another gesture zooms or rotates, if the settings say so.
+    /// Whether a gesture has to wait: a pan does while another gesture zooms or rotates, if the settings say so.
     private func isHeldBack(_ kind: GestureKind) -> Bool {
         guard kind == .pan, !settings.scrollDuringRotateOrZoom else { return false }
         return active.contains { $0.key.kind.zoomsOrRotates }
     }
 
-    /// The point that zoom and bearing change about; `nil` is the target.
+    /// Returns the point about which zoom and bearing change; `nil` is the target.
     private func anchor(_ focus: ScreenPoint?) -> ScreenPoint? {
         settings.scroll && settings.scrollDuringRotateOrZoom ? focus : nil
     }
 
-    /// The camera update that a difference of values makes.
+    /// Returns the camera update for a difference of values.
     private func change(
         from old: GestureEvent.Value, to new: GestureEvent.Value, focus: ScreenPoint?, center: ScreenPoint
     ) -> CameraUpdate? {
@@ -206,7 +206,7 @@ public struct GestureTracker: Codable, Sendable {
         }
     }
 
-    // MARK: What goes on
+    // MARK: Release
 
     private mutating func tap(_ event: GestureEvent) {
         guard event.phase == .ended else { return }
@@ -215,7 +215,7 @@ public struct GestureTracker: Codable, Sendable {
         release = .tap(.zoomBy(amount, focus: anchor(event.focus)))
     }
 
-    /// Takes note of the velocity with which a gesture ended, where it may go on.
+    /// Notes the velocity with which a gesture ended, if the settings let it continue.
     private mutating func noteVelocity(
         _ gesture: Active, at value: GestureEvent.Value, _ event: GestureEvent, focus: ScreenPoint?,
         center: ScreenPoint, _ arrival: Double
@@ -245,13 +245,13 @@ public struct GestureTracker: Codable, Sendable {
         release = .glide(momentum)
     }
 
-    /// What goes on since this frame, if the frame has left no gesture active. Call it at the end of each frame.
+    /// Returns what continues after this frame if it has left no gesture active. Call it at the end of each frame.
     public mutating func takeRelease() -> Release? {
         defer { release = nil }
         return isActive ? nil : release
     }
 
-    // MARK: What ends gestures from outside
+    // MARK: Cancelling
 
     /// Cancels every gesture, as a command does.
     public mutating func cancelAll() {
@@ -259,7 +259,7 @@ public struct GestureTracker: Codable, Sendable {
         release = nil
     }
 
-    /// Cancels the gestures of a feed that is gone.
+    /// Cancels the gestures of a feed that has ended.
     public mutating func cancel(feed: Int) {
         active.removeAll { $0.key.feed == feed }
     }
@@ -296,7 +296,7 @@ extension GestureKind {
 }
 
 extension GestureEvent.Value {
-    /// What a velocity is measured of: a translation, or in x the levels or degrees.
+    /// The quantity whose velocity is measured: a translation, or levels or degrees in x.
     fileprivate var sample: ScreenPoint {
         switch self {
         case .pan(let translation): translation

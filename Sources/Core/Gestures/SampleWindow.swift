@@ -1,27 +1,27 @@
-// The last 100 ms of a gesture. Holds at most 512 samples; a finger that reports faster than that has its window shortened.
-// Of several samples of one time only the first can count, and is kept.
+// The last 100 ms of a gesture. Holds at most 512 samples; if a finger reports faster than that, the window is
+// shorter. Only the first of several samples with one time is kept.
 
 import MapCamera
 
-/// The samples of a gesture that its velocity is measured from.
+/// The samples from which a gesture's velocity is measured.
 package struct SampleWindow: Codable, Sendable {
     private struct Sample {
         var time: Double
         var value: ScreenPoint
     }
 
-    /// No velocity is greater on either axis, in units per second, however short the time was that it is measured over:
-    /// the greatest that a gesture line can carry.
+    /// The greatest velocity on either axis, in units per second, however short the measured time: the most that a
+    /// gesture line can carry.
     private static let greatestSpeed = 1e9
-    /// Milliseconds back from the end.
+    /// The length of the window, in milliseconds.
     private static let span = 100.0
     static let capacity = 512
 
-    /// A ring: `count` samples from `oldest` on.
+    /// A ring of `count` samples, starting at `oldest`.
     private var ring: [Sample] = []
     private var oldest = 0
     private(set) var count = 0
-    /// Whether the samples carry the reporter's own times. One that does otherwise starts the window anew.
+    /// Whether the samples carry the reporter's own times. A sample that differs in this restarts the window.
     private var hasOwnTimes: Bool?
 
     package init() {}
@@ -57,13 +57,13 @@ package struct SampleWindow: Codable, Sendable {
         if count > 0, sample(count - 1).time == time { return }
         if count == Self.capacity { dropOldest() }
         let sample = Sample(time: time, value: value)
-        // All of it at once: how many there will be depends on the reporter, and no later line is to allocate.
+        // Allocates the full capacity: the count depends on the reporter, and later lines must not allocate.
         if ring.isEmpty { ring = Array(repeating: sample, count: Self.capacity) }
         ring[slot(count)] = sample
         count += 1
     }
 
-    /// Where in the ring a sample is, counted from the oldest.
+    /// Returns the slot of a sample in the ring; samples are counted from the oldest.
     private func slot(_ index: Int) -> Int {
         let slot = oldest + index
         return slot < ring.count ? slot : slot - ring.count
@@ -76,7 +76,7 @@ package struct SampleWindow: Codable, Sendable {
         count -= 1
     }
 
-    /// The change per second since the oldest sample of the last 100 ms; `nil` if there is none, or no time has passed.
+    /// Returns the change per second since the oldest sample of the last 100 ms; `nil` if there is no earlier sample.
     package func velocity(of value: ScreenPoint, at own: Double?, arrival: Double) -> ScreenPoint? {
         guard hasOwnTimes == (own != nil) else { return nil }
         let time = own ?? arrival

@@ -1,25 +1,25 @@
-// What a camera is set to, once for all that keeps it or passes it on: the message `camera`, the header of a trace, saved
-// state, a process that takes over, mirrors; and the commands that set it. A new setting gets a property, its change and
-// their members here.
+// The settings of a camera, in one place for everything that stores or forwards them: the message `camera`, trace
+// headers, saved state, a handover, mirrors, and the commands that change them. A new setting needs a property, a
+// change and their members here.
 
 import Gestures
 import JSONLines
 import MapCamera
 
-/// What a camera is set to, beside its position: what the commands `set-…` change.
+/// The settings of a camera besides its position: what the `set-…` commands change.
 public struct CameraSetup: Equatable, Codable, Sendable {
-    /// The size of the screen, and its padding.
+    /// The size of the screen and its padding.
     public var viewport: Viewport
-    /// The zooms that the camera may have.
+    /// The allowed zooms.
     public var zoomRange: ZoomRange
-    /// Where the target is kept; `nil` is anywhere.
+    /// The bounds that the target is kept in; `nil` means anywhere.
     public var targetBounds: CoordinateBounds?
-    /// Which gestures move the camera.
+    /// The gestures that move the camera.
     public var gestures: GestureSettings
-    /// What the camera does once nothing has moved it for a time; `nil` is nothing.
+    /// What the camera does after nothing has moved it for a time; `nil` means nothing.
     public var idleAction: IdleAction?
 
-    /// What a camera is set to; what is left out is as a new camera has it.
+    /// Creates settings; omitted ones default to those of a new camera.
     public init(
         viewport: Viewport = .standard, zoomRange: ZoomRange = .all, targetBounds: CoordinateBounds? = nil,
         gestures: GestureSettings = GestureSettings(), idleAction: IdleAction? = nil
@@ -28,21 +28,21 @@ public struct CameraSetup: Equatable, Codable, Sendable {
         (self.targetBounds, self.gestures, self.idleAction) = (targetBounds, gestures, idleAction)
     }
 
-    /// The change of one setting: what a command `set-…` says.
+    /// The change of one setting: the content of a `set-…` command.
     public enum Change: Equatable, Sendable {
         /// Sets the size of the screen, 0.001 to 100,000 points, and its padding.
         case viewport(Viewport)
-        /// Sets the ends of the zoom range, 2 to 21; an end that is `nil` stays as it is. One of the two must be there.
+        /// Sets the ends of the zoom range, 2 to 21; an end that is `nil` stays unchanged. At least one is required.
         case zoomRange(min: Double?, max: Double?)
-        /// Keeps the target inside of bounds; `nil` lets it go anywhere.
+        /// Keeps the target inside bounds; `nil` removes them.
         case targetBounds(CoordinateBounds?)
         /// Switches gestures on and off.
         case gestures(GestureSwitches)
-        /// Has the camera do something once nothing has moved it for a time; `nil` is nothing.
+        /// Sets what the camera does after nothing has moved it for a time; `nil` means nothing.
         case idleAction(IdleAction?)
     }
 
-    /// The changes that make this of any other.
+    /// The changes that turn any setup into this one.
     public var changes: [Change] {
         [
             .viewport(viewport), .zoomRange(min: zoomRange.min, max: zoomRange.max), .targetBounds(targetBounds),
@@ -50,12 +50,12 @@ public struct CameraSetup: Equatable, Codable, Sendable {
         ]
     }
 
-    /// The changes that make this of another one.
+    /// Returns the changes that turn another setup into this one.
     public func changes(from other: CameraSetup) -> [Change] {
         zip(changes, other.changes).compactMap { $0 == $1 ? nil : $0 }
     }
 
-    /// This with a change made; a zoom range whose ends would be the wrong way round stays as it is.
+    /// Returns the setup after a change; a change that would reverse the zoom range is ignored.
     public func with(_ change: Change) -> CameraSetup {
         var setup = self
         switch change {
@@ -73,7 +73,7 @@ public struct CameraSetup: Equatable, Codable, Sendable {
 // MARK: Members
 
 extension ZoomRange {
-    /// Shows a visitor the two ends; one that is left out stays as it is.
+    /// Shows a visitor the two ends; an omitted one stays unchanged.
     fileprivate mutating func describe<V: MemberVisitor & ~Copyable>(
         _ visitor: inout V, _ presence: Presence
     ) throws(V.Failure) {
@@ -84,7 +84,7 @@ extension ZoomRange {
         self = range ?? self
     }
 
-    /// That one end is not above the other is checked here only where both are told.
+    /// Shows a visitor the two ends; checks their order only if both are given.
     fileprivate static func describe<V: MemberVisitor & ~Copyable>(
         _ visitor: inout V, _ min: inout Double?, _ max: inout Double?, _ presence: Presence
     ) throws(V.Failure) {
@@ -97,7 +97,7 @@ extension ZoomRange {
 extension CameraSetup: Described {
     package static let blank = CameraSetup()
 
-    /// The answer to a zoom range whose ends are the wrong way round.
+    /// The error for a zoom range with reversed ends.
     package static let reversedZoomRange = WireError(
         .invalidValue, field: "minZoom", "minZoom must not be above maxZoom")
 
@@ -109,8 +109,8 @@ extension CameraSetup: Described {
         try visitor.object(.idleAction, &idleAction)
     }
 
-    /// Shows a visitor the members of a trace's header, where the position stands between, and what is left out is as a new
-    /// camera has it.
+    /// Shows a visitor the members of a trace's header, which include the position; omitted ones default to a new
+    /// camera's.
     mutating func describe<V: MemberVisitor & ~Copyable>(
         _ visitor: inout V, withPosition position: inout CameraPosition
     ) throws(V.Failure) {
@@ -119,7 +119,7 @@ extension CameraSetup: Described {
         try visitor.object(.idleAction, &idleAction)
     }
 
-    /// Shows a visitor the members that say where the camera is and may be.
+    /// Shows a visitor the members that determine where the camera is and may be.
     mutating func describeView<V: MemberVisitor & ~Copyable>(
         _ visitor: inout V, _ position: inout CameraPosition
     ) throws(V.Failure) {
@@ -131,7 +131,7 @@ extension CameraSetup: Described {
 }
 
 extension CameraSetup.Change {
-    /// The `type` of the command that makes it.
+    /// The `type` of the command for this change.
     var type: String {
         switch self {
         case .viewport: "set-viewport"
@@ -142,7 +142,7 @@ extension CameraSetup.Change {
         }
     }
 
-    /// One of each, before its members are read.
+    /// One change of each kind, for decoding.
     static let blanks: [Self] = [
         .viewport(.blank), .zoomRange(min: nil, max: nil), .targetBounds(nil), .gestures(.blank),
         .idleAction(.blank),
@@ -173,14 +173,14 @@ extension CameraSetup.Change {
 }
 
 extension Camera {
-    /// A camera at a position, brought within the constraints that it is set to.
+    /// Creates a camera at a position, brought within the constraints of a setup.
     package init(position: CameraPosition, _ setup: CameraSetup) {
         var constraints = CameraConstraints()
         (constraints.zoomRange, constraints.targetBounds) = (setup.zoomRange, setup.targetBounds)
         self.init(position: position, viewport: setup.viewport, constraints: constraints)
     }
 
-    /// Sets the camera, as far as it is its own; it moves inside of new constraints at once.
+    /// Applies the settings that belong to the camera itself; it moves inside new constraints at once.
     package mutating func set(_ setup: CameraSetup) {
         if viewport != setup.viewport { viewport = setup.viewport }
         if constraints.zoomRange != setup.zoomRange { setZoomRange(setup.zoomRange) }

@@ -1,17 +1,17 @@
-// What the daemon tells of its work, as text in the format OpenMetrics 1.0, which Prometheus reads. A member is a metric where its
-// description says so: its name, kind and help stand there and nowhere else.
+// The daemon's statistics in OpenMetrics 1.0, the text format that Prometheus reads. The description of a member makes
+// it a metric, and is the only place with the metric's name, kind and help.
 
 /// A member as a metric.
 package struct Metric: Sendable {
     enum Kind: String { case gauge, counter }
 
-    /// Its last word is the unit, if that is seconds or bytes.
+    /// The name; its last word is the unit, if that is seconds or bytes.
     let name: String
     let kind: Kind
     let help: String
 }
 
-/// A rule for a member that is a metric, too.
+/// A rule for a member that is also a metric.
 struct MetricRule<Rule: MemberRule>: MemberRule where Rule.Value: Sendable {
     let rule: Rule
     let metric: Metric?
@@ -25,35 +25,35 @@ struct MetricRule<Rule: MemberRule>: MemberRule where Rule.Value: Sendable {
 }
 
 extension MemberRule where Value: Sendable {
-    /// What can become less, too.
+    /// Makes the member a gauge, which can go down, too.
     func gauge(_ name: String, _ help: String) -> MetricRule<Self> {
         MetricRule(rule: self, metric: Metric(name: name, kind: .gauge, help: help))
     }
 
-    /// What only becomes more, until it begins anew.
+    /// Makes the member a counter, which only goes up until it is reset.
     func counter(_ name: String, _ help: String) -> MetricRule<Self> {
         MetricRule(rule: self, metric: Metric(name: name, kind: .counter, help: help))
     }
 }
 
-/// Metrics that are collected from answers of the daemon's. There is one of each kind for the daemon, for each user, and for each of
-/// the first ``mostCameras`` cameras: connections come and go, and each would leave a time series of its own.
+/// Metrics collected from the daemon's answers: for the daemon, each user, and each of the first ``mostCameras``
+/// cameras. Connections have none: they come and go, and each would leave a time series.
 package struct OpenMetrics {
-    /// Cameras that have metrics of their own, at most: the first ones by their names.
+    /// The maximum number of cameras with metrics of their own: the first ones by name.
     package static let mostCameras = 256
-    /// What the text is by HTTP.
+    /// The HTTP content type of the text.
     package static let contentType = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
     private var families: [(metric: Metric, samples: [(labels: String, value: Double)])] = []
-    /// What is being added.
+    /// The prefix and labels of the value being added.
     private var (prefix, labels) = ("", "")
 
     package init(_ stats: DaemonStats) { add(stats, "") }
 
-    /// Adds clients to those of their users.
+    /// Adds clients to the totals of their users.
     package mutating func add(_ clients: [Client]) {
         for client in clients {
-            // Who may only watch is not told of other users.
+            // A watch-only client does not see the users of others.
             add(client, "user_", "{user=\"\(client.user.map { "\($0)" } ?? "")\"}")
             add(1, Metric(name: "connections", kind: .gauge, help: "Connections of the user's now."))
         }
@@ -105,7 +105,7 @@ extension OpenMetrics: MemberVisitor {
         }
     }
 
-    // What stands deeper is no metric.
+    // Nested members are not metrics.
     package func object<Value: Described>(
         _ field: Field, _ value: inout Value?, blank: Value, _ presence: Presence
     ) {}

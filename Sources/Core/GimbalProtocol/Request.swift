@@ -1,24 +1,24 @@
-// A request as the hub has it: one object of a line. What each is made of is told in `ClientRequest`.
+// A request as the hub sees it: one object of a line. `ClientRequest` describes the contents.
 
 import JSONLines
 
-/// One object of one line. It borrows nothing: only its id is a place in its line.
+/// One object of a line. It borrows nothing: only its id is a range of the line.
 package struct Request: Equatable, Sendable {
-    /// The id as it is written in the line.
+    /// The id as written in the line.
     package var id: ByteRange?
     /// The camera's name; `nil` if the line names none.
     package var camera: String?
     /// The line's own time in milliseconds.
     package var timeMs: Double?
-    /// Whether it makes its camera if that is not there.
+    /// Whether the request creates its camera if it does not exist.
     package var creates = true
     package var body: ClientRequest
 
-    /// What stands for all cameras where a camera's name would.
+    /// Stands for all cameras in place of a camera's name.
     package static let allCameras = "*"
     @usableFromInline static let longestCameraName = 64
 
-    /// Whether a camera can have a name of these bytes.
+    /// Returns whether a camera can have a name of these bytes.
     @inlinable
     package static func isCameraName(_ name: some Collection<UInt8>) -> Bool {
         1...longestCameraName ~= name.count

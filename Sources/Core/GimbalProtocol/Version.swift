@@ -1,4 +1,4 @@
-// The one place that says which version of Gimbal this is.
+// The only place with the version of Gimbal.
 
-/// Gimbal's version. The protocol's is another: 1.
+/// The version of Gimbal. The protocol has a version of its own: 1.
 package let gimbalVersion = "0.2.0"

@@ -1,7 +1,7 @@
-// Eight bytes of a text, looked at together to find where a string, a name or a number ends. Every mask has the top bit of
-// each byte that it is about; those beyond the first one may be wrong, since a borrow or a carry can reach them.
+// Eight bytes of a text, examined together to find where a string, a name or a number ends. A mask has the top bit of
+// each byte it selects; bits after the first such byte may be wrong, since a borrow or a carry can reach them.
 
-/// Eight bytes, the first one lowest; zeros beyond the end of the text.
+/// Eight bytes, the first one lowest; zeros past the end of the text.
 @usableFromInline
 struct EightBytes {
     @usableFromInline let bits: UInt64
@@ -11,7 +11,7 @@ struct EightBytes {
         if start &+ 8 <= text.count {
             bits = Self.load(text, start)
         } else if text.count >= 8 {
-            // More than all bits shifted out leave zeros.
+            // `>>` yields zero if all bits are shifted out.
             bits = Self.load(text, text.count &- 8) >> UInt64(truncatingIfNeeded: (start &+ 8 &- text.count) &* 8)
         } else {
             bits = Self.short(text, from: start)
@@ -21,7 +21,7 @@ struct EightBytes {
     @inlinable @inline(__always)
     static func load(_ text: Span<UInt8>, _ start: Int) -> UInt64 {
         precondition(start >= 0)
-        // Sound: all eight bytes are the text's.
+        // Sound: all eight bytes are within the text.
         return unsafe UInt64(
             littleEndian: text.bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: start, as: UInt64.self))
     }
@@ -38,7 +38,7 @@ struct EightBytes {
     @inlinable @inline(__always)
     static var tops: UInt64 { 0x8080_8080_8080_8080 }
 
-    /// The bits that stand before the first byte of a mask; 64 if there is none.
+    /// Returns the number of bits before the first byte of a mask; 64 if there is none.
     @inlinable @inline(__always)
     static func bits(before mask: UInt64) -> Int { (mask & tops).trailingZeroBitCount & ~7 }
 
@@ -48,36 +48,36 @@ struct EightBytes {
         return (difference &- Self.ones) & ~difference
     }
 
-    /// The bits that stand before the first quote; 64 if there is none.
+    /// The number of bits before the first quote; 64 if there is none.
     @inlinable @inline(__always)
     var bitsBeforeQuote: Int { Self.bits(before: mask(of: UInt8(ascii: "\""))) }
 
-    /// How many bytes stand before the first that needs a look in a string: a quote, a backslash, a control character or
-    /// one beyond ASCII.
+    /// The number of bytes before the first one that is special in a string: a quote, a backslash, a control character
+    /// or a byte beyond ASCII.
     @inlinable @inline(__always)
     var plainCount: Int {
         let control = (bits &- (Self.ones &* 0x20)) & ~bits
         return Self.bits(before: mask(of: UInt8(ascii: "\"")) | mask(of: UInt8(ascii: "\\")) | control | bits) / 8
     }
 
-    /// The digits before the first byte that is none: how many there are, and their value.
+    /// The digits before the first other byte: their count and their value.
     @inlinable @inline(__always)
     var digits: (count: Int, value: UInt64) {
         let length = Self.bits(before: otherThanDigits)
         return (length &>> 3, Self.number(of: digitValues, length))
     }
 
-    /// A decimal that ends within the eight bytes, as nearly all do: its digits as a number, how many of them stand behind
-    /// the point, and how many bytes it has. `nil` if it is longer, has an exponent, or is none.
+    /// A decimal that ends within the eight bytes, as nearly all do: its digits as a number, how many of them follow
+    /// the point, and its length in bytes. `nil` if it is longer, has an exponent, or is not a decimal.
     @inlinable @inline(__always)
     var decimal: (digits: UInt64, places: Int, count: Int)? {
         let (values, others) = (digitValues, otherThanDigits)
         let whole = Self.bits(before: others)
-        // More than one digit, the first of them 0, is no number.
+        // A leading 0 before other digits is not allowed.
         guard 8..<64 ~= whole, whole == 8 || values & 0xff != 0 else { return nil }
         var (digits, length, end) = (values, whole, whole)
         if byte(behind: whole) == UInt8(ascii: ".") {
-            // A point carries nothing: the next byte that is no digit is found behind it.
+            // The point causes no carry, so the next non-digit is found correctly.
             end = Self.bits(before: others & (others &- 1))
             guard end < 64, end > whole &+ 8 else { return nil }
             let wholeMask: UInt64 = (1 &<< UInt64(truncatingIfNeeded: whole)) &- 1
@@ -93,18 +93,18 @@ struct EightBytes {
         UInt8(truncatingIfNeeded: self.bits &>> UInt64(truncatingIfNeeded: bits))
     }
 
-    /// Each byte less the digit 0: a digit is its value.
+    /// Each byte xor the digit 0: digits become their values.
     @inlinable @inline(__always)
     var digitValues: UInt64 { bits ^ (Self.ones &* 0x30) }
 
-    /// The mask of bytes that are no digits: what is more than 9 carries into the top bit, unless that is set anyway.
+    /// The mask of the bytes that are not digits: a value above 9 carries into the top bit, or already has it set.
     @inlinable @inline(__always)
     var otherThanDigits: UInt64 { ((digitValues &+ Self.ones &* 0x76) | digitValues) & Self.tops }
 
-    /// The number that the digits in the first so many bits are.
+    /// Returns the number formed by the digits in the first `bits` bits.
     @inlinable @inline(__always)
     static func number(of values: UInt64, _ bits: Int) -> UInt64 {
-        // Zeros go ahead of fewer than eight. Then the lanes are joined: of 8 bits, of 16 and of 32.
+        // Pads fewer than eight digits with leading zeros, then joins lanes of 8, 16 and 32 bits.
         let digits = values << UInt64(truncatingIfNeeded: 64 &- bits)
         let (lane16, lane32) = (UInt64(0x00ff_00ff_00ff_00ff), UInt64(0x0000_ffff_0000_ffff))
         let pairs = (digits & lane16) &* 10 &+ (digits &>> 8 & lane16)

@@ -1,11 +1,11 @@
-// What is wrong with a text that should be JSON. The protocol decides what that means to its sender.
+// Errors in text that should be JSON. The protocol decides what they mean to the sender.
 
-/// Why a text was not read.
+/// Why a text was rejected.
 package struct JSONError: Error, Equatable, Sendable {
     package enum Kind: Sendable {
-        /// It is not JSON (RFC 8259).
+        /// The text is not JSON (RFC 8259).
         case malformed
-        /// It may be JSON, but is larger or more deeply nested than what is read.
+        /// The text may be JSON, but is larger or more deeply nested than the reader accepts.
         case limitReached
     }
 

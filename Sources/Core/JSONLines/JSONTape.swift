@@ -1,6 +1,6 @@
-// Strict JSON (RFC 8259) of one line, read once into a flat list of nodes that is kept from line to line: no
-// allocation. Stricter than most readers: duplicate keys, lone surrogates and bad UTF-8 are errors. It knows no
-// message: its creator lists the member names that it numbers.
+// Strict JSON (RFC 8259) of one line, parsed into a flat list of nodes that is reused for each line, without
+// allocation. Stricter than most parsers: duplicate keys, lone surrogates and bad UTF-8 are errors. It knows no
+// messages: its creator lists the member names that get numbers.
 
 /// The values of one line.
 @usableFromInline @safe package struct JSONTape: ~Copyable {
@@ -14,15 +14,15 @@
         @usableFromInline package var field: UInt8
         /// Whether a string's text has escapes.
         @usableFromInline package var isEscaped = false
-        /// Whether the member's name has.
+        /// Whether the member's name has escapes.
         @usableFromInline package var isNameEscaped = false
         /// The member's name, without quotes.
         @usableFromInline package var key: ByteRange
-        /// The value as it is written; a string without its quotes.
+        /// The value as written; a string without its quotes.
         @usableFromInline package var text: ByteRange
-        /// The node after this one and all that is inside of it. While an object or an array is open, what that is in.
+        /// The node after this one and its contents. While an object or an array is open, its container.
         @usableFromInline package var next: Int32
-        /// A number's value, or the bits of an object's known names.
+        /// A number's value, or the bits of the known names in an object.
         @usableFromInline package var payload: UInt64 = 0
 
         @inlinable package var number: Double { Double(bitPattern: payload) }
@@ -32,20 +32,20 @@
     package static let mostMembers = 4096
     static let mostUnknown = 256
 
-    /// The number of a member that has none of the known names. It is checked as JSON and otherwise ignored.
+    /// The number of members with unknown names. They are checked as JSON and otherwise ignored.
     package static let unknownName: UInt8 = 127
-    /// Names have a bit each up to this number; those from it on share the last.
+    /// Names below this number have a bit each; the others share this one.
     @inlinable static var sharedBit: UInt8 { 63 }
 
     // Sound: `base` has room for `mostMembers` nodes and the one being read, of which the first `count` are initialized
-    // (nodes are trivial), and is freed only here. Access to a node from outside is checked; the links between nodes
+    // (nodes are trivial), and is freed only here. Access to nodes from outside is checked; the links between nodes
     // stay below `count`.
     @usableFromInline let base = UnsafeMutablePointer<Node>.allocate(capacity: Self.mostMembers + 1)
     @usableFromInline var count = 0
     private let names: WordTable
     private var unknownNames = UnknownNames()
 
-    /// A tape that numbers the members of these names: at most 127. The first 63 are found most quickly.
+    /// Creates a tape that numbers members with these names: at most 127, the first 63 with the fastest lookup.
     package init(names: WordTable) {
         precondition(names.count <= Int(Self.unknownName), "a member's number is too small for so many names")
         self.names = names
@@ -53,7 +53,7 @@
 
     deinit { unsafe base.deallocate() }
 
-    /// A node. What stands inside of an object or an array follows it.
+    /// A node. The contents of an object or an array follow it.
     @inlinable @inline(__always)
     package internal(set) subscript(index: Int) -> Node {
         get {
@@ -67,10 +67,10 @@
         }
     }
 
-    /// The node of an object's member, by the number of its name.
+    /// Returns the node of an object's member, by the number of its name.
     @inlinable @inline(__always)
     package func child(of object: Int, name: UInt8) -> Int? {
-        // Other nodes have something else than the bits of known names there.
+        // Other nodes use the payload for something else.
         guard self[object].kind == .object, self[object].payload & Self.bit(name) != 0 else { return nil }
         return name < Self.sharedBit ? member(of: object, name: name) : rareMember(of: object, name: name)
     }
@@ -80,13 +80,13 @@
 
     @usableFromInline
     func member(of object: Int, name: UInt8) -> Int {
-        // Sound: the name's bit says that one of the members has it, before `count`.
+        // Sound: the name's bit says that a member before `count` has the name.
         var member = unsafe base + object + 1
         while unsafe member.pointee.field != name { unsafe member = base + Int(member.pointee.next) }
         return unsafe member - base
     }
 
-    /// The node of a member whose name shares its bit with others. While the object is open, its members end with the tape.
+    /// Returns the node of a member whose name shares its bit. While the object is open, its members end with the tape.
     @usableFromInline
     func rareMember(of object: Int, name: UInt8) -> Int? {
         let end = Int(self[object].next) > object ? Int(self[object].next) : count
@@ -98,7 +98,7 @@
         return nil
     }
 
-    /// How many values stand in an object or an array.
+    /// Returns the number of values in an object or an array.
     package func count(of node: Int) -> Int {
         var (count, inner) = (0, node + 1)
         while inner < Int(self[node].next) {
@@ -108,12 +108,12 @@
         return count
     }
 
-    /// Reads a line; its value is then node 0.
+    /// Parses a line; its value is then node 0.
     package mutating func read(_ line: Span<UInt8>) throws(JSONError) {
         count = 0
         unknownNames.removeAll()
         var position = JSONText.skipSpace(line, 0)
-        // The innermost object or array that is open.
+        // The innermost open object or array.
         var (open, isObject, depth) = (-1, false, 0)
         values: while true {
             if isObject { position = try name(of: open, line, position) } else { setName(field: Self.unknownName) }
@@ -157,7 +157,7 @@
 
     // MARK: Values
 
-    /// Keeps the node that is being read.
+    /// Stores the node being read.
     @inline(__always)
     private mutating func append(
         _ kind: Kind, _ text: ByteRange, isEscaped: Bool = false, next: Int, payload: UInt64 = 0
@@ -176,7 +176,7 @@
         count &+= 1
     }
 
-    /// Opens an object or an array; says where it is.
+    /// Opens an object or an array; returns its node.
     @inline(__always)
     private mutating func begin(
         _ kind: Kind, in open: Int, _ depth: Int, at position: Int
@@ -188,7 +188,7 @@
         return count - 1
     }
 
-    /// Closes an object or an array; says what it is in.
+    /// Closes an object or an array; returns its container.
     @inline(__always)
     private mutating func end(_ index: Int, at position: Int) -> Int {
         let outer = Int(self[index].next)
@@ -197,7 +197,7 @@
         return outer
     }
 
-    /// Reads a scalar; says where it ends.
+    /// Reads a scalar; returns its end.
     @inline(__always)
     private mutating func scalar(in open: Int, _ line: Span<UInt8>, _ start: Int) throws(JSONError) -> Int {
         let (kind, end): (Kind, Int)
@@ -220,14 +220,14 @@
         return end
     }
 
-    /// Scalars in arrays that are not read are checked, not kept.
+    /// Whether to store scalars; in ignored arrays they are only checked.
     private func keepsScalars(_ open: Int) -> Bool {
         open <= 0 || self[open].kind == .object || self[open].field != Self.unknownName
     }
 
     // MARK: Names
 
-    /// Names the node that is being read.
+    /// Names the node being read.
     @inline(__always)
     private mutating func setName(field: UInt8, _ key: ByteRange = ByteRange(0, 0), isEscaped: Bool = false) {
         let node = unsafe base + count
@@ -236,7 +236,7 @@
         unsafe node.pointee.key = key
     }
 
-    /// Reads a member's name and its colon; says where the value begins.
+    /// Reads a member's name and colon; returns the start of the value.
     @inline(__always)
     private mutating func name(of object: Int, _ line: Span<UInt8>, _ start: Int) throws(JSONError) -> Int {
         var end: Int
@@ -254,7 +254,7 @@
         return JSONText.skipSpace(line, end &+ 1)
     }
 
-    /// Takes note that an object has a field.
+    /// Records that an object has a field.
     @inline(__always)
     private mutating func note(
         _ field: Int, of object: Int, _ line: Span<UInt8>, at start: Int
@@ -267,7 +267,7 @@
         self[object].payload |= bit
     }
 
-    /// Reads a name that is unknown, or written with escapes, or none.
+    /// Reads a name that is unknown, escaped or missing.
     @inline(never)
     private mutating func unusualName(of object: Int, _ line: Span<UInt8>, _ start: Int) throws(JSONError) -> Int {
         guard start < line.count, line[start] == UInt8(ascii: "\"") else {
@@ -300,7 +300,7 @@
         _ key: ByteRange, isEscaped: Bool, of object: Int, _ line: Span<UInt8>, at start: Int
     ) throws(JSONError) {
         let name = UnknownNames.Name(object: object, hash: hash(key, isEscaped: isEscaped, line))
-        // Two names may have one hash: then they are compared.
+        // Different names may have the same hash, so they are compared.
         if !unknownNames.insert(name), isThere(key, isEscaped: isEscaped, in: object, line) {
             throw duplicate(line, at: start)
         }

@@ -1,8 +1,8 @@
 // The tokens of JSON (RFC 8259): space, strings, numbers and literals, each read in place. Every function takes a
-// position and returns where the token ends: keeping the position in a register is what makes reading fast. Nothing
-// here knows what the tokens are part of.
+// position and returns the end of the token: reading is fast because the position stays in a register. Nothing here
+// knows what the tokens are part of.
 
-/// A piece of the line: byte offsets.
+/// A range of byte offsets in a line.
 @usableFromInline package struct ByteRange: Equatable, Sendable {
     @usableFromInline package var start: Int32
     @usableFromInline package var end: Int32
@@ -17,7 +17,7 @@
     @inlinable package var count: Int { Int(end - start) }
 }
 
-/// Reads the words of a line.
+/// Reads the tokens of a line.
 package enum JSONText {
     @inline(never)
     static func broken(_ message: String, at position: Int) -> JSONError {
@@ -54,7 +54,7 @@ package enum JSONText {
 
     // MARK: Strings
 
-    /// Reads a string; the slice leaves its quotes out.
+    /// Reads a string; the range excludes the quotes.
     @inline(__always)
     static func string(
         _ line: Span<UInt8>, _ start: Int
@@ -67,7 +67,7 @@ package enum JSONText {
         return (ByteRange(start &+ 1, end), isEscaped, end &+ 1)
     }
 
-    /// Reads a string on from a character that needs a look, to its closing quote; says whether there are escapes.
+    /// Reads the rest of a string from a special character to the closing quote; returns whether it has escapes.
     @inline(never)
     private static func restOfString(
         _ line: Span<UInt8>, _ start: Int
@@ -90,8 +90,8 @@ package enum JSONText {
         }
     }
 
-    /// Where the first character from `start` on is that needs a look: a quote, a backslash, a control character or one
-    /// beyond ASCII; or the line's end.
+    /// Returns the position of the first special character from `start` on: a quote, a backslash, a control character
+    /// or a byte beyond ASCII; or the end of the line.
     @inline(__always)
     package static func plainEnd(_ line: Span<UInt8>, from start: Int) -> Int {
         var index = start
@@ -122,7 +122,7 @@ package enum JSONText {
         }
     }
 
-    /// The code unit of an escape at a position: `\u` and four hexadecimal digits.
+    /// Returns the code unit of an escape: `\u` and four hexadecimal digits.
     private static func codeUnit(_ line: Span<UInt8>, _ position: Int) -> UInt16? {
         guard position + 6 <= line.count, line[position] == UInt8(ascii: "\\"), line[position + 1] == UInt8(ascii: "u")
         else { return nil }
@@ -139,7 +139,7 @@ package enum JSONText {
         return unit
     }
 
-    /// One character of two to four bytes, by the table of well-formed UTF-8 (Unicode, table 3-7).
+    /// Reads a character of two to four bytes, by the table of well-formed UTF-8 (Unicode, table 3-7).
     private static func multibyte(_ line: Span<UInt8>, _ position: Int) throws(JSONError) -> Int {
         let count: Int
         var second: ClosedRange<UInt8> = 0x80...0xbf
@@ -162,12 +162,12 @@ package enum JSONText {
         return position + count
     }
 
-    /// The text of a string unescaped.
+    /// Returns the unescaped text of a string.
     package static func text(_ line: Span<UInt8>, _ slice: ByteRange) -> String {
         String(decoding: unescape(line, slice), as: UTF8.self)
     }
 
-    /// The bytes of a string as they are meant. The string has been read and is well-formed.
+    /// Returns the unescaped bytes of a string that has been read before and is well-formed.
     package static func unescape(_ line: Span<UInt8>, _ slice: ByteRange) -> [UInt8] {
         var plain: [UInt8] = []
         plain.reserveCapacity(slice.count)
@@ -199,14 +199,14 @@ package enum JSONText {
 
     // MARK: Numbers
 
-    /// The powers of ten that a double holds exactly.
+    /// The powers of ten that a double represents exactly.
     private static let powersOfTen: [Double] = [
         1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
         1e20,
         1e21, 1e22,
     ]
 
-    /// Reads a number that begins within the line, correctly rounded. One too large for a double is infinite.
+    /// Reads a number that starts within the line, correctly rounded; infinite if it is too large for a double.
     package static func number(_ line: Span<UInt8>, _ start: Int) throws(JSONError) -> (value: Double, end: Int) {
         let isNegative = line[start] == UInt8(ascii: "-")
         let whole = isNegative ? start &+ 1 : start
@@ -217,7 +217,7 @@ package enum JSONText {
         return (isNegative ? -value : value, whole &+ short.count)
     }
 
-    /// Reads any number whose digits begin at `whole`.
+    /// Reads any number whose digits start at `whole`.
     @inline(never)
     private static func longNumber(
         _ line: Span<UInt8>, _ start: Int, _ whole: Int, _ isNegative: Bool
@@ -257,11 +257,11 @@ package enum JSONText {
         return (isNegative ? -value : value, end)
     }
 
-    /// One number above 0 divided by another, correctly rounded.
+    /// Divides one number above 0 by another, correctly rounded.
     @inline(never)
     private static func quotient(_ dividend: UInt64, _ divisor: UInt64) -> Double {
-        // Both with their top bit set, the quotient has 63 bits or 64; a double keeps 53. What the division leaves over
-        // counts only as one bit far behind these.
+        // With the top bit of both set, the quotient has 63 or 64 bits; a double keeps 53. The remainder matters only
+        // as one bit far below these.
         let (up, down) = (dividend.leadingZeroBitCount, divisor.leadingZeroBitCount)
         let high = dividend << up
         let (quotient, rest) = (divisor << down).dividingFullWidth((high >> 1, high << 63))
@@ -282,7 +282,7 @@ package enum JSONText {
         }
     }
 
-    /// Reads an integer that is not negative, of at most fifteen digits; `nil` if there is none.
+    /// Reads a non-negative integer of at most fifteen digits; `nil` if there is none.
     package static func count(_ line: Span<UInt8>, _ start: Int) -> (value: Int64, end: Int)? {
         let (value, end) = digits(line, start)
         guard 1...15 ~= end - start, end == start + 1 || line[start] != UInt8(ascii: "0") else { return nil }
@@ -300,7 +300,7 @@ package enum JSONText {
         let end = digits(line, start).end
         guard end > start else { throw broken("a digit was expected in the exponent", at: end) }
         while start < end, line[start] == UInt8(ascii: "0") { start += 1 }
-        // More digits than a line has bytes: beyond any double.
+        // More digits than a line has bytes put the exponent beyond any double.
         let size = end - start > 12 ? 1 << 40 : Int(digits(line, start).mantissa)
         return (isNegative ? -size : size, end)
     }

@@ -1,8 +1,8 @@
-// JSON as a value, where speed does not matter: answers in a client, a header with one member to change, the output of
-// a command. Invariants: reading is as strict as the tape, members keep their order, and reading nests no deeper than a
-// limit.
+// JSON as a value, for code where speed does not matter: answers in a client, changing one member of a header, the
+// output of a command. Invariants: parsing is as strict as the tape's, members keep their order, and the nesting depth
+// is limited.
 
-/// A value of JSON.
+/// A JSON value.
 package enum JSONValue: Equatable, Sendable {
     case null
     case bool(Bool)
@@ -12,12 +12,12 @@ package enum JSONValue: Equatable, Sendable {
     case object(JSONObject)
 }
 
-/// An object, its members in the order in which they are written.
+/// An object whose members keep the order in which they are written.
 package struct JSONObject: Equatable, Sendable, ExpressibleByDictionaryLiteral {
     package struct Member: Sendable {
         package let name: String
         package var value: JSONValue
-        /// Where the value stands in the text that was read; empty if it was not read.
+        /// The range of the value in the parsed text; empty if it was not parsed.
         package fileprivate(set) var text: Range<Int>
     }
 
@@ -33,7 +33,7 @@ package struct JSONObject: Equatable, Sendable, ExpressibleByDictionaryLiteral {
 
     fileprivate init(read members: [Member]) { self.members = members }
 
-    /// The value of a member. A new one is added behind the others; `nil` removes it.
+    /// The value of a member. A new member is appended; `nil` removes a member.
     package subscript(name: String) -> JSONValue? {
         get { members.first { $0.name == name }?.value }
         set {
@@ -47,7 +47,7 @@ package struct JSONObject: Equatable, Sendable, ExpressibleByDictionaryLiteral {
         }
     }
 
-    /// Where the value of a member stands in the text that was read.
+    /// Returns the range of a member's value in the parsed text.
     package func text(of name: String) -> Range<Int>? { members.first { $0.name == name }?.text }
 
     package static func == (a: JSONObject, b: JSONObject) -> Bool {
@@ -63,12 +63,12 @@ extension JSONValue {
     package var array: [JSONValue]? { if case .array(let array) = self { array } else { nil } }
     package var object: JSONObject? { if case .object(let object) = self { object } else { nil } }
 
-    /// The member of an object.
+    /// The value of an object's member.
     package subscript(name: String) -> JSONValue? { object?[name] }
 
     // MARK: Reading
 
-    /// Reads a text that is one value.
+    /// Parses a text that is a single value.
     package init(_ text: some Collection<UInt8>) throws(JSONError) {
         let bytes = Array(text)
         try self.init(reading: bytes.span)
@@ -81,7 +81,7 @@ extension JSONValue {
         guard position == text.count else { throw JSONText.broken("nothing may follow the value", at: position) }
     }
 
-    /// As deep as values may be nested: twice what a line may have that a client sends.
+    /// The maximum nesting depth: twice what a client's line may have.
     private static let deepest = 2 * JSONTape.deepest
 
     private static func value(_ text: Span<UInt8>, _ position: inout Int, depth: Int) throws(JSONError) -> JSONValue {
@@ -137,7 +137,7 @@ extension JSONValue {
         return values
     }
 
-    /// Reads what stands between brackets, with commas between.
+    /// Reads a comma-separated list between brackets.
     private static func list(
         _ text: Span<UInt8>, _ position: inout Int, closedBy bracket: UInt8,
         _ item: (Span<UInt8>, inout Int) throws(JSONError) -> Void
@@ -187,7 +187,7 @@ extension JSONValue {
 }
 
 extension LineWriter {
-    /// Writes a value; numbers with no more digits than it takes to read them back unharmed.
+    /// Writes a value; numbers with only as many digits as it takes to read them back exactly.
     package mutating func write(_ value: JSONValue) {
         switch value {
         case .null: write("null")
@@ -213,7 +213,7 @@ extension LineWriter {
         }
     }
 
-    /// What has been written, as an array of its own.
+    /// The written bytes as an array.
     package var bytes: [UInt8] { withBytes { span in unsafe span.withUnsafeBufferPointer { unsafe Array($0) } } }
 }
 

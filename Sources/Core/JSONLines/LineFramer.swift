@@ -1,32 +1,32 @@
-// Bytes in, lines out, however the bytes are cut into reads. Holds no bytes: what is not yet a line stays with the reader.
+// Splits bytes into lines, however the reads cut them. Stores no bytes: an incomplete line stays with the reader.
 
 /// Finds lines in a stream of bytes.
 package struct LineFramer: Sendable {
     package enum Line: Equatable, Sendable {
-        /// A line, its LF and a CR before it left out. Blank lines are lines too.
+        /// A line without its LF and the CR before it. Blank lines count.
         case line(Range<Int>)
-        /// A line beyond the limit, as far as it is there; its bytes are skipped.
+        /// A line over the limit, as much of it as has arrived; its bytes are skipped.
         case tooLong(Range<Int>)
     }
 
-    /// How many lines have been seen, the one in hand, blank and overlong ones included.
+    /// The number of lines seen so far, including the current one, blank and overlong ones.
     package private(set) var lineNumber: UInt64
-    /// Whether it is inside of a line beyond the limit.
+    /// Whether it is inside an overlong line.
     package private(set) var isSkipping: Bool
     private let longest: Int
 
-    /// Begins, or goes on where another left off.
+    /// Creates a framer, possibly resuming another one.
     ///
-    /// - Parameter longest: the most bytes of a line.
+    /// - Parameter longest: the maximum length of a line in bytes.
     package init(lineNumber: UInt64 = 0, isSkipping: Bool = false, longest: Int) {
         self.lineNumber = lineNumber
         self.isSkipping = isSkipping
         self.longest = longest
     }
 
-    /// Takes the next line from `bytes` at `position`, and moves the position behind it.
+    /// Takes the next line from `bytes` at `position`, and moves the position past it.
     ///
-    /// - Returns: `nil` if the bytes from the position on are no whole line yet.
+    /// - Returns: `nil` if the line at the position is incomplete.
     package mutating func next(in bytes: Span<UInt8>, at position: inout Int) -> Line? {
         while position < bytes.count {
             let end = Self.lineFeed(in: bytes, from: position)
@@ -51,7 +51,7 @@ package struct LineFramer: Sendable {
         return nil
     }
 
-    /// The last line, which the end of the stream ends instead of an LF.
+    /// Takes the last line, which is terminated by the end of the stream instead of an LF.
     package mutating func last(in bytes: Span<UInt8>, at position: inout Int) -> Line? {
         guard position < bytes.count, !isSkipping else { return nil }
         var length = bytes.count - position
@@ -64,7 +64,7 @@ package struct LineFramer: Sendable {
     private static func lineFeed(in bytes: Span<UInt8>, from position: Int) -> Int? {
         unsafe bytes.withUnsafeBytes { text in
             var index = position
-            // Most lines are longer than this, and looked through by so many bytes at once. Sound: all of them are there.
+            // Most lines are longer than 32 bytes, so it searches that many at once. Sound: all of them are there.
             while index &+ 32 <= text.count {
                 let parts = unsafe text.loadUnaligned(fromByteOffset: index, as: SIMD4<UInt64>.self)
                 let others = parts ^ SIMD4(repeating: EightBytes.ones &* 0x0a)

@@ -1,18 +1,18 @@
-// The bytes of text and numbers, written one after the other into room that has been made for them. Where the next one goes
-// is never in memory meanwhile: every store would have it read back, and that is what the speed of writing hangs on.
+// Writes the bytes of text and numbers one after the other into reserved room. The write position is never in memory
+// meanwhile: every store would force a reload of it, and the speed of writing depends on that.
 
-/// Room at the end of a line.
+/// Reserved room at the end of a line.
 @usableFromInline @safe package struct LineRoom: ~Copyable {
-    // Sound: `end` is in the room of the `LineWriter` that lends this value for the time of one call, and no write goes
-    // past `limit`: each looks first.
+    // Sound: `end` is in the room of the `LineWriter` that lends this value for one call, and no write goes past
+    // `limit`: each checks first.
     /// Where the next byte goes.
     @usableFromInline package internal(set) var end: UnsafeMutablePointer<UInt8>
     @usableFromInline let limit: UnsafeMutablePointer<UInt8>
 
-    /// What the longest decimal takes.
+    /// The length of the longest decimal.
     @inlinable package static var longestDecimal: Int { 32 }
 
-    /// Room between two places of initialized memory, which no other code uses meanwhile.
+    /// Creates room between two pointers into initialized memory, which no other code uses meanwhile.
     @unsafe @inlinable @inline(__always)
     package init(from start: UnsafeMutablePointer<UInt8>, to limit: UnsafeMutablePointer<UInt8>) {
         unsafe end = start
@@ -24,7 +24,7 @@
 
     // MARK: Text
 
-    /// Inlined, so that the copy of a literal is a few moves.
+    /// Inlined, so that copying a literal takes a few moves.
     @inlinable @inline(__always)
     package mutating func write(_ text: StaticString) {
         check(text.utf8CodeUnitCount)
@@ -48,7 +48,7 @@
         unsafe end += 1
     }
 
-    /// Writes something, and copies that in place of what the copy held.
+    /// Runs `write` and replaces the contents of `copy` with the bytes it wrote.
     package mutating func write(copyingTo copy: inout [UInt8], _ write: (inout LineRoom) -> Void) {
         let start = unsafe end
         write(&self)
@@ -64,14 +64,14 @@
         unsafe end = Self.put(whole: number, at: end)
     }
 
-    /// Writes a number that counts units of the given decimal place, without trailing zeros.
+    /// Writes a number in units of its decimal place, without trailing zeros.
     @inlinable @inline(__always)
     package mutating func write(_ decimal: FixedDecimal) {
         check(Self.longestDecimal)
         unsafe end = Self.put(decimal, at: end)
     }
 
-    /// - Returns: where the digits end.
+    /// - Returns: the end of the digits.
     @usableFromInline @inline(never)
     static func put(
         _ decimal: FixedDecimal, at start: UnsafeMutablePointer<UInt8>
@@ -106,7 +106,7 @@
         return unsafe end
     }
 
-    /// A point and the digits of a fraction, which is not 0, up to the last that is not 0.
+    /// Writes a point and the digits of a non-zero fraction, without trailing zeros.
     @inline(__always)
     private static func put(
         fraction: UInt32, places: Int, at start: UnsafeMutablePointer<UInt8>
@@ -122,10 +122,10 @@
         return unsafe end
     }
 
-    /// The eight digits of a number below 10^8, the first one lowest.
+    /// Returns the eight digits of a number below 10^8, the first one lowest.
     @inline(__always)
     private static func digits(of number: UInt32) -> UInt64 {
-        // Divided by multiplying, in lanes that are wide enough for it: first of 32 bits, then of 16.
+        // Divides by multiplying, in lanes that are wide enough for it: first of 32 bits, then of 16.
         let high = number / 10_000
         let fours = UInt64(high) | UInt64(number &- high &* 10_000) &<< 32
         let hundreds = ((fours &* 10_486) &>> 20) & 0x0000_007f_0000_007f
@@ -134,7 +134,6 @@
         return (tens | (twos &- tens &* 10) &<< 8) | 0x3030_3030_3030_3030
     }
 
-    /// Two digits.
     @inline(__always)
     private static func put(pair: UInt32, at place: UnsafeMutablePointer<UInt8>) {
         let digits = unsafe pairs.utf8Start + Int(pair) * 2
@@ -150,7 +149,7 @@
     private static func length(of number: UInt64) -> Int {
         if number < 10 { return 1 }
         if number < 100 { return 2 }
-        // 1233 / 4096 is a little less than log10(2): the guess is one too few where the number is past the power.
+        // 1233 / 4096 is a little less than log10(2): the guess is one too low if the number has reached the power.
         let guess = ((64 - number.leadingZeroBitCount) * 1233) >> 12
         return guess + (guess < 20 && number >= FixedDecimal.tens[guess] ? 1 : 0)
     }

@@ -1,14 +1,14 @@
-// JSON out, into bytes that are kept from line to line. Numbers are fixed decimals: no exponent, no trailing zeros, no -0.
+// Writes JSON into a reused buffer. Rounded numbers are fixed decimals: no exponent, no trailing zeros, no -0.
 
 /// Writes lines of JSON.
 @usableFromInline @safe package struct LineWriter: ~Copyable {
-    // Sound: `base` has `capacity` bytes, is freed only here and in `grow`, and never leaves this type but as a span that
-    // lives no longer than a call of `withBytes`. Every write makes room first.
+    // Sound: `base` has `capacity` bytes, is freed only here and in `grow`, and leaves this type only as a span that
+    // lives no longer than a call of `withBytes`. Every write reserves room first.
     @usableFromInline var base: UnsafeMutablePointer<UInt8>
     @usableFromInline var capacity: Int
     @usableFromInline var end = 0
 
-    /// How many bytes have been written.
+    /// The number of bytes written.
     @inlinable package var count: Int { end }
 
     package init(capacity: Int = 1024) {
@@ -18,18 +18,18 @@
 
     deinit { unsafe base.deallocate() }
 
-    /// Lends what has been written.
+    /// Lends the written bytes to a closure.
     package func withBytes<Result>(_ body: (Span<UInt8>) throws -> Result) rethrows -> Result {
         try body(unsafe Span(_unsafeStart: base, count: end))
     }
 
-    /// Whether a number was written that JSON has no words for, in place of which there is `null`.
+    /// Whether `null` was written in place of a number that JSON cannot represent.
     package private(set) var hasUnwritableNumber = false
 
-    /// Whether numbers are rounded to decimals, as far as what writes them asks; otherwise they have all their digits.
+    /// Whether numbers are rounded to the decimals that their rules ask for; otherwise they have all their digits.
     package var isRounded = false
 
-    /// Forgets what has been written.
+    /// Discards the written bytes.
     package mutating func clear() {
         end = 0
         hasUnwritableNumber = false
@@ -52,7 +52,7 @@
 
     // MARK: Text
 
-    /// Makes room, and lends it.
+    /// Reserves room and lends it to a closure.
     @inlinable @inline(__always)
     package mutating func withRoom(_ most: Int, _ write: (inout LineRoom) -> Void) {
         reserve(most)
@@ -68,7 +68,7 @@
 
     package mutating func write(byte: UInt8) { withRoom(1) { $0.write(byte: byte) } }
 
-    /// Writes a string in quotes, escaped. What is not ASCII is written as it is.
+    /// Writes a string in quotes, escaped. Characters beyond ASCII are written as they are.
     package mutating func write(string: String) {
         write(byte: UInt8(ascii: "\""))
         for byte in string.utf8 {
@@ -87,7 +87,7 @@
         write(byte: UInt8(ascii: "\""))
     }
 
-    /// Writes a comma, unless an object or an array has just been opened.
+    /// Writes a comma, unless an object or an array was just opened.
     package mutating func separate() {
         let last = end > 0 ? unsafe base[end - 1] : UInt8(ascii: "[")
         if last != UInt8(ascii: "{"), last != UInt8(ascii: "[") { write(byte: UInt8(ascii: ",")) }
@@ -103,7 +103,7 @@
         if flag { write("true") } else { write("false") }
     }
 
-    /// Writes a finite number with no more digits than it takes to read it back unharmed. It may have an exponent.
+    /// Writes a finite number with only as many digits as it takes to read it back exactly. It may have an exponent.
     package mutating func write(exact number: Double) {
         guard let whole = Int64(exactly: number), whole.magnitude < 1 << 53 else {
             guard number.isFinite else {
@@ -117,16 +117,16 @@
         write(whole.magnitude)
     }
 
-    /// Writes a number that counts units of the given decimal place, without trailing zeros.
+    /// Writes a number in units of its decimal place, without trailing zeros.
     package mutating func write(_ decimal: FixedDecimal) { withRoom(LineRoom.longestDecimal) { $0.write(decimal) } }
 }
 
-/// A number as it is printed: a whole count of units of a decimal place.
+/// A number for printing: a whole count of units of a decimal place.
 @usableFromInline package struct FixedDecimal: Equatable, Sendable {
     @usableFromInline package let units: Int64
     @usableFromInline package let places: Int
 
-    /// Rounds half away from zero; what is too large to count is cut off, and what is no number is 0.
+    /// Rounds half away from zero, clamps values too large to count, and converts NaN to 0.
     package init(_ value: Double, places: Int) {
         let scaled = (value * Self.powers[places]).rounded()
         units = scaled.isNaN ? 0 : Int64(min(max(scaled, -9e18), 9e18))
@@ -139,17 +139,17 @@
         self.places = places
     }
 
-    /// The number as it is written.
+    /// The number as it is printed.
     package var text: String {
         var line = LineWriter(capacity: 32)
         line.write(self)
         return String(decoding: line.bytes, as: UTF8.self)
     }
 
-    /// What stands before the point and behind it, the sign left out.
+    /// The parts before and after the point, without the sign.
     @inline(__always)
     var parts: (whole: UInt64, fraction: UInt32) {
-        // By a constant each: that is no division.
+        // Constant divisors: the compiler emits no division.
         switch places {
         case 9: parts(of: 1_000_000_000)
         case 6: parts(of: 1_000_000)
@@ -165,7 +165,7 @@
     }
 
     private static let powers = [1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9]
-    /// Powers of ten up to the largest that 64 bits hold.
+    /// The powers of ten that fit in 64 bits.
     @usableFromInline static let tens: [UInt64] = [
         1, 10, 100, 1000, 10000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000, 10_000_000_000,
         100_000_000_000, 1_000_000_000_000, 10_000_000_000_000, 100_000_000_000_000, 1_000_000_000_000_000,

@@ -1,19 +1,19 @@
-// Decimals of any length and size, correctly rounded. The C library's strtod(3) asks a locale, and Swift's own `Double(_:)` asks
-// the C library: this needs neither.
+// Decimals of any length and size, correctly rounded. Unlike the C library's strtod(3), which depends on a locale, and
+// Swift's `Double(_:)`, which calls the C library, this depends on neither.
 
-/// A whole number of any length.
+/// A non-negative integer of any length.
 struct LongNumber {
-    /// The lowest first, and the highest above 0; empty for 0.
+    /// The words, lowest first; the highest is above 0, and 0 has none.
     private var words: [UInt64] = []
 
-    /// More digits than this say only whether a number is above that of these digits: two doubles have their middle after 767
-    /// digits at the most.
+    /// Digits past this many only tell whether the number is above the value of those before: the midpoint of two
+    /// doubles has at most 767 digits.
     private static let mostDigits = 800
 
-    /// The value of digits, with a point among them or none, times a power of ten. What else there is ends them. One too large
-    /// for a double is infinite.
+    /// Returns the value of digits, possibly with a point among them, times a power of ten; infinite if too large for a
+    /// double. Any other byte ends the digits.
     ///
-    /// - Parameter exponent: of the last digit; below 0 if it stands behind a point.
+    /// - Parameter exponent: that of the last digit; below 0 if it follows a point.
     static func value(ofDigits text: Span<UInt8>, exponent: Int) -> Double {
         var (number, exponent, isMore) = (LongNumber(), exponent, false)
         var count = 0
@@ -28,14 +28,14 @@ struct LongNumber {
                 number.multiply(by: 10, adding: UInt64(digit))
             }
         }
-        // From 2e308 on a number is infinite, and up to 2e-324 it is 0.
+        // A number is infinite from 2e308 on, and 0 up to 2e-324.
         guard count > 0, count + exponent > -324 else { return 0 }
         guard count + exponent < 310 else { return .infinity }
         var shift = 0
         if exponent >= 0 {
             forEachPower(of: exponent) { number.multiply(by: $0, adding: 0) }
         } else {
-            // Zeros behind it, so that the quotient has more than a word: 10 to the n has less than 10 n / 3 + 2 bits.
+            // Appends zeros so that the quotient exceeds one word: 10 to the n has less than 10 n / 3 + 2 bits.
             let zeros = max(-exponent * 10 / 192 + 3 - number.words.count, 0)
             number.words.insert(contentsOf: repeatElement(0, count: zeros), at: 0)
             shift = -64 * zeros
@@ -44,7 +44,7 @@ struct LongNumber {
         return number.rounded(shift: shift, isMore: isMore)
     }
 
-    /// Calls a body with powers of ten of a word each, whose product is that of an exponent.
+    /// Calls a closure with powers of ten of one word each, whose product is 10 to the exponent.
     private static func forEachPower(of exponent: Int, _ body: (UInt64) -> Void) {
         for start in stride(from: 0, to: exponent, by: 19) { body(FixedDecimal.tens[min(exponent - start, 19)]) }
     }
@@ -60,7 +60,7 @@ struct LongNumber {
         if carry > 0 { words.append(carry) }
     }
 
-    /// Divides, and returns what is left over.
+    /// Divides and returns the remainder.
     private mutating func divide(by divisor: UInt64) -> UInt64 {
         var rest: UInt64 = 0
         for index in words.indices.reversed() {
@@ -70,16 +70,16 @@ struct LongNumber {
         return rest
     }
 
-    /// The number, which is above 0, times a power of two, rounded to the nearest double, and to an even one in the middle.
+    /// Returns the number, which is above 0, times a power of two, rounded to the nearest double, ties to even.
     ///
-    /// - Parameter isMore: whether it is a little more than its words say.
+    /// - Parameter isMore: whether the number is slightly above the value of its words.
     private func rounded(shift: Int, isMore: Bool) -> Double {
         let last = words.count - 1
         let zeros = words[last].leadingZeroBitCount
         let next = last > 0 ? words[last - 1] : 0
         let top = words[last] << zeros | next >> (64 - zeros)
         let isMore = isMore || next << zeros != 0 || words.dropLast(2).contains { $0 != 0 }
-        // The number is the top 64 bits of it times two to this; a double keeps 53 of them, or those from 2^-1074 on.
+        // The number is its top 64 bits times two to this; a double keeps 53 of them, or those from 2^-1074 on.
         let exponent = shift + 64 * last - zeros
         let dropped = max(11, -1074 - exponent)
         guard dropped <= 64 else { return 0 }

@@ -1,9 +1,9 @@
-// The unknown names in the objects of one line, so that a duplicate is found without comparing it with all earlier
-// names: a client that sends many names must not make the line slow to read.
+// The unknown names in the objects of one line, for finding duplicates without comparing all earlier names: a client
+// that sends many names must not make the line slow to parse.
 
-/// Which unknown names the objects of a line have.
+/// The unknown names in the objects of a line.
 struct UnknownNames {
-    /// A name of an object, by what it hashes to.
+    /// A name in an object, identified by its hash.
     struct Name: Hashable {
         /// The object's node.
         var object: Int
@@ -11,10 +11,10 @@ struct UnknownNames {
     }
 
     private var names: Set<Name> = []
-    /// How many each object has.
+    /// The number of unknown names per object.
     private var counts: [Int: Int] = [:]
 
-    /// Adds a name; says whether the object had none with its hash.
+    /// Adds a name; returns whether the object had none with the same hash.
     mutating func insert(_ name: Name) -> Bool {
         counts[name.object, default: 0] += 1
         return names.insert(name).inserted

@@ -1,25 +1,25 @@
-// Finds a word's place in a fixed list from its bytes: names of members, types, phases. Allocates nothing.
+// Finds a word in a fixed list by its bytes: names of members, types, phases. Allocates nothing.
 
 /// A fixed list of words, found by their bytes.
 @usableFromInline package struct WordTable: Sendable {
-    /// A word of up to sixteen bytes; beyond its end there are zeros.
+    /// A word of up to sixteen bytes, padded with zeros.
     @usableFromInline
     struct Entry: Sendable {
         @usableFromInline var head: UInt64 = 0
         @usableFromInline var tail: UInt64 = 0
         @usableFromInline var count = 0
-        /// The word's number; below 0 the entry is empty.
+        /// The word's index; negative for an empty entry.
         @usableFromInline var index = -1
     }
 
-    /// Open addressing.
+    /// The hash table, with open addressing.
     @usableFromInline var entries = [Entry](repeating: Entry(), count: 256)
-    /// Words of more bytes.
+    /// Words longer than sixteen bytes.
     private var long: [(word: [UInt8], index: Int)] = []
-    /// How many words there are.
+    /// The number of words.
     package let count: Int
 
-    /// A table of at most 128 different words.
+    /// Creates a table of at most 128 different words.
     package init(_ words: [String]) {
         precondition(words.count <= 128)
         count = words.count
@@ -35,7 +35,7 @@
         }
     }
 
-    /// The number of the word that stands in `text` from `start` to before `end`.
+    /// Returns the index of the word in `text` from `start` to before `end`.
     package func index(of text: Span<UInt8>, _ start: Int, _ end: Int) -> Int? {
         guard end - start > 16 else {
             let (head, tail) = Self.ends(text, start, end)
@@ -44,8 +44,8 @@
         return long.first { isEqual($0.word, text, start, end) }?.index
     }
 
-    /// The number of the word of up to fifteen bytes that stands in quotes from `start` on, and where it ends; `nil` also
-    /// for words that there is more to say of.
+    /// Returns the index and the end of the quoted word of up to fifteen bytes at `start`; `nil` also for words that
+    /// need the general path.
     @inlinable @inline(__always)
     package func quoted(in text: Span<UInt8>, at start: Int) -> (index: Int, end: Int)? {
         guard start >= 0, start < text.count, text[start] == UInt8(ascii: "\"") else { return nil }

@@ -1,17 +1,17 @@
-// The camera: a position, the viewport that it is seen through, and its constraints.
-// Invariant: the position never violates a constraint. Every change of it goes through `settle`, or `moveTarget` where only the
-// target changes; both take nothing but what `CameraConstraints.constrain` gives.
+// The camera: a position, a viewport and constraints.
+// Invariant: the position never violates a constraint. Every change goes through `settle`, or through `moveTarget` if
+// only the target changes; both accept only what `CameraConstraints.constrain` returns.
 
 /// A map camera as a pure value.
 public struct Camera: Sendable {
-    /// Where it looks. It never violates a constraint.
+    /// Where the camera looks; never violates a constraint.
     public private(set) var position: CameraPosition
-    /// Its limits; changed by ``setZoomRange(_:)`` and ``setTargetBounds(_:)``.
+    /// The camera's limits; changed by ``setZoomRange(_:)`` and ``setTargetBounds(_:)``.
     public private(set) var constraints: CameraConstraints
     /// The projection of the current position.
     public private(set) var projection: Projection
 
-    /// A camera at a position, brought within the constraints.
+    /// Creates a camera at a position, brought within the constraints.
     public init(
         position: CameraPosition = .initial, viewport: Viewport = .standard,
         constraints: CameraConstraints = CameraConstraints()
@@ -23,7 +23,7 @@ public struct Camera: Sendable {
         apply(.setCamera(position))
     }
 
-    /// A camera that is as another one was.
+    /// Recreates a camera from its parts.
     init(_ position: CameraPosition, _ constraints: CameraConstraints, _ projection: Projection) {
         (self.position, self.constraints, self.projection) = (position, constraints, projection)
     }
@@ -34,13 +34,13 @@ public struct Camera: Sendable {
         set { projection = Projection(projection.view, target: projection.target, viewport: newValue) }
     }
 
-    /// Sets the zoom range; the camera moves inside at once.
+    /// Sets the zoom range and moves the camera inside at once.
     public mutating func setZoomRange(_ range: ZoomRange) {
         constraints.zoomRange = range
         settle(current)
     }
 
-    /// Sets the bounds of the target, or removes them; the camera moves inside at once.
+    /// Sets or removes the target bounds and moves the camera inside at once.
     public mutating func setTargetBounds(_ bounds: CoordinateBounds?) {
         constraints.targetBounds = bounds
         settle(current)
@@ -49,19 +49,19 @@ public struct Camera: Sendable {
     /// Moves the camera as far as its constraints allow.
     public mutating func apply(_ update: CameraUpdate) {
         if case .pan(let from, let to) = update {
-            // Nearly every update is one: it leaves the view as it is, which is within its constraints.
+            // Nearly every update is a pan. It does not change the view, which already satisfies the constraints.
             moveTarget(to: grip(from: from, to: to))
         } else {
             settle(pose(for: update))
         }
     }
 
-    // MARK: Where it changes
+    // MARK: Changes
 
-    /// Takes a pose, within the constraints: first the view, then the target that the view's anchor asks for.
+    /// Applies a pose within the constraints: first the view, then the target that its anchor asks for.
     mutating func settle(_ pose: Pose) {
         let view = constraints.constrain(pose.view)
-        // A projection is large, and most poses change only its target.
+        // A projection is large, and most poses change only the target.
         if view == projection.view {
             moveTarget(to: pose.anchor)
         } else {
@@ -73,8 +73,8 @@ public struct Camera: Sendable {
         }
     }
 
-    /// Takes the target that an anchor asks for, within the constraints; the view stays. What it calls is inlined, so that
-    /// nothing is copied.
+    /// Moves the target to where an anchor asks, within the constraints; the view stays. Its callees are inlined to
+    /// avoid copies.
     private mutating func moveTarget(to anchor: Anchor) {
         let goal =
             switch anchor {
@@ -96,17 +96,17 @@ public struct Camera: Sendable {
             target: goal.target, zoom: view.zoom, bearing: view.bearing, viewingAngle: view.viewingAngle)
     }
 
-    /// A target that is allowed.
+    /// A target within the constraints.
     private struct Goal {
         var target: LatLng
-        /// The same target on the plane, where it was computed there: converting it back would lose the last digits.
+        /// The same target on the plane, if it was computed there: converting it back would lose the last digits.
         var place: MercatorPoint?
 
-        // A guard: no input is known that makes a NaN or an infinity. The camera would ignore it.
+        // A safeguard: no input is known to produce a NaN or an infinity. The camera would ignore it.
         var isFinite: Bool { (target.latitude + target.longitude).isFinite }
     }
 
-    /// The target that an anchor asks for when the view changes to that of another projection.
+    /// Returns the target that an anchor asks for when the view changes to that of another projection.
     private func goal(of anchor: Anchor, in seen: Projection) -> Goal {
         switch anchor {
         case .hold(let held):
@@ -129,12 +129,12 @@ public struct Camera: Sendable {
         return Goal(target: target, place: target == wanted ? place : nil)
     }
 
-    // MARK: What an update asks for
+    // MARK: Updates
 
-    /// Where the camera is.
+    /// The camera's current pose.
     var current: Pose { Pose(view: projection.view, anchor: .target(position.target)) }
 
-    /// The pose that an update asks for, seen from where the camera is.
+    /// Returns the pose that an update asks for, relative to the current one.
     func pose(for update: CameraUpdate) -> Pose {
         var pose = current
         switch update {
@@ -173,14 +173,14 @@ public struct Camera: Sendable {
         return pose
     }
 
-    /// The place under a point, to come under another.
+    /// Anchors the place under one point to another point.
     @inline(__always)
     private func grip(from: ScreenPoint, to: ScreenPoint) -> Anchor { .place(projection.place(under: from), at: to) }
 
-    /// Keeps the place under a focus where it is; one outside of the viewport is moved to its edge.
+    /// Keeps the place under a focus where it is; a focus outside the viewport is moved to its edge.
     private func hold(_ focus: ScreenPoint) -> Anchor { .hold(viewport.clamp(focus)) }
 
-    /// Keeps the place under a focus (within the viewport, too) where it is now, however the view changes from now on.
+    /// Keeps the place under a focus where it is now, however the view changes; clamps the focus to the viewport.
     func fixed(_ focus: ScreenPoint) -> Anchor {
         let point = projection.lowered(viewport.clamp(focus))
         return .place(projection.place(under: point), at: point)
@@ -188,10 +188,10 @@ public struct Camera: Sendable {
 
     // MARK: Fitting bounds
 
-    /// The position that `fit-bounds` would give, and whether the bounds then fit. (Google: `cameraForBounds:insets:`.)
+    /// Returns the position `fit-bounds` would give, and whether the bounds fit. (Google: `cameraForBounds:insets:`.)
     ///
-    /// - Returns: no position if padding and insets leave nothing of the viewport; `fits` is false as well if the
-    ///   lowest zoom is too high.
+    /// - Returns: no position if padding and insets leave nothing of the viewport; `fits` is also false if the lowest
+    ///   zoom is too high.
     public func position(fitting bounds: CoordinateBounds, insets: EdgeInsets) -> (
         position: CameraPosition?, fits: Bool
     ) {
@@ -202,7 +202,7 @@ public struct Camera: Sendable {
         return (camera.position, fits)
     }
 
-    /// The pose that shows the bounds inside the insets; `fits` is `nil` if nothing of the viewport is left.
+    /// Returns the pose that shows the bounds inside the insets; `fits` is `nil` if nothing of the viewport is left.
     private func fit(_ bounds: CoordinateBounds, insets: EdgeInsets) -> (pose: Pose, fits: Bool?) {
         let edges = viewport.padding + insets
         let width = viewport.width - edges.left - edges.right
@@ -213,7 +213,7 @@ public struct Camera: Sendable {
         let middle = MercatorPoint(x: southWest.x + spanX / 2, y: (southWest.y + northEast.y) / 2)
 
         let isEmpty = !(width > 0 && height > 0)
-        // A span of nothing fits at any zoom.
+        // A zero span fits at any zoom.
         let pointsPerRadian = min(spanX > 0 ? width / spanX : .infinity, spanY > 0 ? height / spanY : .infinity)
         let largest = isEmpty ? -.infinity : Elementary.log2(pointsPerRadian * 2 * .pi / 256)
         let zoom = constraints.zoomRange.clamp(largest)
@@ -221,12 +221,12 @@ public struct Camera: Sendable {
             View(zoom: zoom, bearing: 0, viewingAngle: 0), target: projection.target, viewport: viewport)
         let target = flat.target(showing: middle, at: viewport.center(insetBy: insets))
         let pose = Pose(view: flat.view, anchor: .target(target.coordinate))
-        // What fits exactly does, though the logarithm is rounded.
+        // An exact fit counts as one, although the logarithm is rounded.
         return (pose, isEmpty ? nil : largest >= zoom - 1e-12)
     }
 }
 
-/// A view that is wanted, and what it is wanted about.
+/// A requested view, and what it is anchored to.
 struct Pose {
     var view: View
     var anchor: Anchor
@@ -234,10 +234,10 @@ struct Pose {
 
 /// What stays fixed while a view changes.
 enum Anchor: Codable {
-    /// The target is to be this place.
+    /// The target becomes this place.
     case target(LatLng)
-    /// This place is to be under a point of the screen.
+    /// This place moves under a point of the screen.
     case place(MercatorPoint, at: ScreenPoint)
-    /// The place under a point of the screen stays there: where the view does not change, nothing does.
+    /// The place under a point of the screen stays there; if the view does not change, nothing does.
     case hold(ScreenPoint)
 }

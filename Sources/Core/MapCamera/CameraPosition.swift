@@ -1,17 +1,17 @@
-// Where the camera looks: the four attributes of Google's camera, and nothing else.
+// Where the camera looks: the four attributes of Google's camera.
 
 /// The position of a map camera. (Google: `GMSCameraPosition`.)
 public struct CameraPosition: Equatable, Codable, Sendable {
-    /// The place at the centre of the viewport less its padding.
+    /// The place at the centre of the viewport minus its padding.
     public var target: LatLng
-    /// The world is 256·2^zoom points wide.
+    /// The zoom level: the world is 256·2^zoom points wide.
     public var zoom: Double
-    /// Degrees clockwise from north, of the direction that the top edge of the screen shows.
+    /// The direction that the top edge of the screen shows, in degrees clockwise from north.
     public var bearing: Double
-    /// Degrees from nadir: 0 looks straight down.
+    /// The angle from nadir in degrees: 0 looks straight down.
     public var viewingAngle: Double
 
-    /// A position as given; ``CameraConstraints`` brings it into range.
+    /// Creates a position from unchecked values; ``CameraConstraints`` brings it into range.
     public init(target: LatLng, zoom: Double, bearing: Double = 0, viewingAngle: Double = 0) {
         self.target = target
         self.zoom = zoom
@@ -19,13 +19,13 @@ public struct CameraPosition: Equatable, Codable, Sendable {
         self.viewingAngle = viewingAngle
     }
 
-    /// Whether some camera can be there: what comes from another process may be any number.
+    /// Whether a camera can be here; values from another process may be anything.
     package var isPossible: Bool {
         -90...90 ~= target.latitude && -180...180 ~= target.longitude && 0...30 ~= zoom && 0...360 ~= bearing
             && 0...90 ~= viewingAngle
     }
 
-    /// The nearest position that a camera without bounds can have; a number that is not finite stays.
+    /// The nearest position that a camera without bounds can have; unchanged if a number is not finite.
     package var reachable: CameraPosition {
         let isFinite = (target.latitude + target.longitude + zoom + bearing + viewingAngle).isFinite
         return isFinite && !isPossible ? Camera(position: self).position : self

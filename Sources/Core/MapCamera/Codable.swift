@@ -1,22 +1,22 @@
-// What is Codable in this target is so as its members are. What has an invariant of its own stands here: it is looked at when
-// it is decoded, whatever it is decoded from.
+// The Codable conformances of types with an invariant, which is checked on decoding, whatever the source. The other
+// types of this target use the synthesized conformance.
 
 #if hasFeature(Embedded)
-/// The standard library has none there.
+/// A stand-in: embedded Swift has no `Codable`.
 public protocol Codable {}
 #else
 extension Decoder {
-    /// What is thrown where the members of a value could be read, and make none.
+    /// Returns the error for members that decode but do not form a valid value.
     package func impossible(_ type: Any.Type) -> DecodingError {
         .dataCorrupted(.init(codingPath: codingPath, debugDescription: "no \(type) has such members"))
     }
 }
 
 extension ZoomRange: Codable {
-    /// Writes both ends.
+    /// Encodes both ends.
     public func encode(to encoder: any Encoder) throws { try [min, max].encode(to: encoder) }
 
-    /// Reads a range; throws where ``init(min:max:)`` would give none.
+    /// Decodes a range; throws where ``init(min:max:)`` would return `nil`.
     public init(from decoder: any Decoder) throws {
         let ends = try [Double](from: decoder)
         guard ends.count == 2, let range = Self(min: ends[0], max: ends[1]) else { throw decoder.impossible(Self.self) }
@@ -25,10 +25,10 @@ extension ZoomRange: Codable {
 }
 
 extension CoordinateBounds: Codable {
-    /// Writes both corners.
+    /// Encodes both corners.
     public func encode(to encoder: any Encoder) throws { try [southWest, northEast].encode(to: encoder) }
 
-    /// Reads bounds; throws where ``init(southWest:northEast:)`` would give none.
+    /// Decodes bounds; throws where ``init(southWest:northEast:)`` would return `nil`.
     public init(from decoder: any Decoder) throws {
         let corners = try [LatLng](from: decoder)
         guard corners.count == 2, let bounds = Self(southWest: corners[0], northEast: corners[1]) else {
@@ -45,12 +45,12 @@ extension Projection: Codable {
         let viewport: Viewport
     }
 
-    /// Writes what it is made of.
+    /// Encodes the view, target and viewport.
     public func encode(to encoder: any Encoder) throws {
         try Members(view: view, target: target, viewport: viewport).encode(to: encoder)
     }
 
-    /// Reads what it is made of.
+    /// Decodes the view, target and viewport.
     public init(from decoder: any Decoder) throws {
         let members = try Members(from: decoder)
         self.init(members.view, target: members.target, viewport: members.viewport)
@@ -58,10 +58,10 @@ extension Projection: Codable {
 }
 
 extension Tour: Codable {
-    /// Writes the legs.
+    /// Encodes the legs.
     public func encode(to encoder: any Encoder) throws { try legs.encode(to: encoder) }
 
-    /// Reads a tour; throws for one without legs, or with times that none has.
+    /// Decodes a tour; throws if it has no legs or its times are impossible.
     public init(from decoder: any Decoder) throws {
         let legs = try [Leg](from: decoder)
         var last = 0.0
@@ -83,12 +83,12 @@ extension Camera: Codable {
         let projection: Projection
     }
 
-    /// Writes all that it is.
+    /// Encodes the position, constraints and projection.
     public func encode(to encoder: any Encoder) throws {
         try Members(position: position, constraints: constraints, projection: projection).encode(to: encoder)
     }
 
-    /// Reads a camera; throws if none can be there, or be seen so.
+    /// Decodes a camera; throws if its position or viewport is impossible, or its projection does not match.
     public init(from decoder: any Decoder) throws {
         let members = try Members(from: decoder)
         let (position, projection) = (members.position, members.projection)

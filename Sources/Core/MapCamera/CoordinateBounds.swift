@@ -1,20 +1,20 @@
-// A rectangle of meridians and parallels: what a camera is kept inside of, or fitted to.
+// A rectangle of meridians and parallels that a camera is kept inside of, or fitted to.
 
 /// A rectangle on the globe, edges included. (Google: `GMSCoordinateBounds`.)
 ///
-/// A western edge east of the eastern one means that the rectangle crosses the antimeridian; -180…180 is every
-/// longitude. The southern edge is never north of the northern one.
+/// If the western edge is east of the eastern one, the rectangle crosses the antimeridian; -180…180 is every longitude.
+/// The southern edge is never north of the northern one.
 public struct CoordinateBounds: Equatable, Sendable {
     /// The southern and the western edge, in degrees; the longitude in [-180, 180].
     public let southWest: LatLng
     /// The northern and the eastern edge, in degrees; the longitude in [-180, 180].
     public let northEast: LatLng
 
-    /// Bounds between two corners; `nil` if the southern edge would be north of the northern one.
+    /// Creates bounds between two corners; `nil` if the southern edge would be north of the northern one.
     ///
-    /// Latitudes are clamped to ±85°, longitudes beyond ±180° are wrapped. A western edge that is less than 2e-9° east of
-    /// the eastern one is moved apart from it, to the next billionth of a degree: written with nine decimals, as the
-    /// protocol has them, the two would be one meridian.
+    /// Latitudes are clamped to ±85°, longitudes beyond ±180° are wrapped. If the western edge is less than 2e-9° east
+    /// of the eastern one, both are moved apart to the next billionth of a degree: with the nine decimals of the
+    /// protocol, they would otherwise be the same meridian.
     public init?(southWest: LatLng, northEast: LatLng) {
         guard southWest.latitude <= northEast.latitude else { return nil }
         var (southWest, northEast) = (Self.edge(southWest), Self.edge(northEast))
@@ -31,13 +31,13 @@ public struct CoordinateBounds: Equatable, Sendable {
         return LatLng(latitude: corner.normalized.latitude, longitude: longitude)
     }
 
-    /// Degrees of longitude from the western edge eastwards to the eastern one, in [0, 360].
+    /// The width in degrees of longitude, eastwards from the western edge to the eastern one, in [0, 360].
     public var width: Double {
         let span = northEast.longitude - southWest.longitude
         return span < 0 ? span + 360 : span
     }
 
-    /// The place inside that is nearest to `place`, each axis for itself.
+    /// Returns the place inside that is nearest to `place` on each axis separately.
     public func clamp(_ place: LatLng) -> LatLng {
         let latitude = place.latitude.clamped(to: southWest.latitude...northEast.latitude)
         let width = self.width

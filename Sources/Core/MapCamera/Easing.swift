@@ -1,26 +1,26 @@
-// How far an animation has come: a cubic Bézier curve from (0, 0) to (1, 1), as in CSS.
+// The progress of an animation: a cubic Bézier curve from (0, 0) to (1, 1), as in CSS.
 
 /// The pace of an animation. (Core Animation: `CAMediaTimingFunction`; CSS: `cubic-bezier`.)
 public struct Easing: Equatable, Codable, Sendable {
     private let x1, y1, x2, y2: Double
 
-    /// A curve with two control points, whose x lie in [0, 1].
+    /// Creates a curve with two control points, whose x is clamped to [0, 1].
     public init(x1: Double, y1: Double, x2: Double, y2: Double) {
         (self.x1, self.y1, self.x2, self.y2) = (x1.clamped(to: 0...1), y1, x2.clamped(to: 0...1), y2)
     }
 
-    /// Fast at first: cubic-bezier(.25, .1, .25, 1).
+    /// Fast at the start: cubic-bezier(.25, .1, .25, 1).
     public static let `default` = Easing(x1: 0.25, y1: 0.1, x2: 0.25, y2: 1)
-    /// A constant speed.
+    /// Constant speed.
     public static let linear = Easing(x1: 0, y1: 0, x2: 1, y2: 1)
-    /// Slow at first: cubic-bezier(.42, 0, 1, 1).
+    /// Slow at the start: cubic-bezier(.42, 0, 1, 1).
     public static let easeIn = Easing(x1: 0.42, y1: 0, x2: 1, y2: 1)
-    /// Slow at last: cubic-bezier(0, 0, .58, 1).
+    /// Slow at the end: cubic-bezier(0, 0, .58, 1).
     public static let easeOut = Easing(x1: 0, y1: 0, x2: 0.58, y2: 1)
     /// Slow at both ends: cubic-bezier(.42, 0, .58, 1).
     public static let easeInOut = Easing(x1: 0.42, y1: 0, x2: 0.58, y2: 1)
 
-    /// The eased progress at a share of the time, both in [0, 1].
+    /// Returns the eased progress at a fraction of the time, both in [0, 1].
     public func progress(at time: Double) -> Double {
         if time <= 0 { return 0 }
         if time >= 1 { return 1 }
@@ -28,7 +28,7 @@ public struct Easing: Equatable, Codable, Sendable {
         return Self.bezier(parameter(at: time), y1, y2)
     }
 
-    /// The curve's parameter where its x is `time`. x grows with the parameter, so halving finds it.
+    /// Returns the curve's parameter where its x is `time`. x grows with the parameter, so bisection finds it.
     private func parameter(at time: Double) -> Double {
         var (low, high) = (0.0, 1.0)
         for _ in 0..<54 {

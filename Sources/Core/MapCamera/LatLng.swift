@@ -8,13 +8,13 @@ public struct LatLng: Equatable, Codable, Sendable {
     /// Degrees east of Greenwich.
     public var longitude: Double
 
-    /// A coordinate as given; nothing is clamped or wrapped.
+    /// Creates a coordinate without clamping or wrapping.
     public init(latitude: Double, longitude: Double) {
         self.latitude = latitude
         self.longitude = longitude
     }
 
-    /// The camera stays between these parallels, in degrees. (Google: "latitude is clamped to ±85".)
+    /// The latitude that the camera is clamped to, in degrees. (Google: "latitude is clamped to ±85".)
     public static let latitudeLimit = 85.0
 
     /// The same place with its latitude clamped to ±85° and its longitude wrapped to [-180°, 180°).
@@ -27,16 +27,16 @@ public struct LatLng: Equatable, Codable, Sendable {
 public struct MercatorPoint: Equatable, Codable, Sendable {
     /// Radians east of Greenwich; not wrapped.
     public var x: Double
-    /// Radians of the equator's length north of it.
+    /// Radians of the equator's length north of the equator.
     public var y: Double
 
-    /// A point as given; nothing is wrapped.
+    /// Creates a point without wrapping.
     public init(x: Double, y: Double) {
         self.x = x
         self.y = y
     }
 
-    /// The projection of a coordinate. Its latitude must lie strictly between the poles.
+    /// Projects a coordinate. Its latitude must lie strictly between the poles.
     public init(_ coordinate: LatLng) {
         x = coordinate.longitude * (.pi / 180)
         y = Elementary.northing(ofLatitude: coordinate.latitude)
@@ -48,14 +48,14 @@ public struct MercatorPoint: Equatable, Codable, Sendable {
     }
 }
 
-/// The angle in [-180, 180) that differs from `degrees` by a multiple of 360; exact.
+/// Returns the angle in [-180, 180) that differs from `degrees` by a multiple of 360; exact.
 public func wrap180(_ degrees: Double) -> Double {
     if degrees >= -180 && degrees < 180 { return degrees }
     let wrapped = degrees.remainder(dividingBy: 360)
     return wrapped == 180 ? -180 : wrapped
 }
 
-/// The angle in [0, 360) that differs from `degrees` by a multiple of 360, to the nearest double.
+/// Returns the angle in [0, 360) that differs from `degrees` by a multiple of 360, to the nearest double.
 public func wrap360(_ degrees: Double) -> Double {
     if degrees >= 0 && degrees < 360 { return degrees }
     let wrapped = degrees.truncatingRemainder(dividingBy: 360)
@@ -63,7 +63,7 @@ public func wrap360(_ degrees: Double) -> Double {
     return positive == 360 ? 0 : positive
 }
 
-/// The shorter arc from one angle to another, in (-180, 180]: of two that are as long, the one clockwise, or east.
+/// Returns the shorter arc between two angles, in (-180, 180]; for opposite angles, clockwise or east.
 func shortestArc(from start: Double, to end: Double) -> Double {
     let arc = wrap180(end - start)
     return arc == -180 ? 180 : arc

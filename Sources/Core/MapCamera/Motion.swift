@@ -1,11 +1,11 @@
-// Motions without input: an animation, a tour, or the glide that fingers leave behind. All are closed forms of the
-// time since they began, sampled in frames 1000/60 ms apart; time comes in from outside.
+// Motions without input: an animation, a tour, or the glide that fingers leave behind. All are closed forms of the time
+// since the start, sampled in frames 1000/60 ms apart; the caller supplies the time.
 
-/// A movement that goes on by itself: which frame is due when, and where it puts the camera.
+/// A motion in progress: when the next frame is due, and where it puts the camera.
 public struct Motion: Codable, Sendable {
-    /// Frames a second. The time of each is a multiple of 1000 / 60, so that no error adds up.
+    /// Frames per second. The time of each is a multiple of 1000 / 60, so errors do not accumulate.
     private static let framesPerSecond = 60.0
-    /// From one frame to the next, in milliseconds.
+    /// The time between frames, in milliseconds.
     package static let frameDuration = 1000 / framesPerSecond
 
     private enum Course: Codable, Sendable {
@@ -18,32 +18,32 @@ public struct Motion: Codable, Sendable {
     private let start: Double
     private var frame = 0
 
-    /// An animation that begins at a time in milliseconds.
+    /// Creates a motion for an animation that starts at a time in milliseconds.
     public init(_ animation: CameraAnimation, at start: Double) {
         (course, self.start) = (.animation(animation), start)
     }
 
-    /// A glide that begins at a time in milliseconds.
+    /// Creates a motion for a glide that starts at a time in milliseconds.
     public init(_ glide: Glide, at start: Double) {
         (course, self.start) = (.glide(glide), start)
     }
 
-    /// A tour that begins at a time in milliseconds.
+    /// Creates a motion for a tour that starts at a time in milliseconds.
     public init(_ tour: Tour, at start: Double) {
         (course, self.start) = (.tour(tour), start)
     }
 
-    /// How many bytes it takes beside its own.
+    /// The number of bytes it uses outside of the struct.
     package var byteCount: Int { if case .tour(let tour) = course { tour.byteCount } else { 0 } }
 
     // MARK: Frames
 
     private func elapsed(at frame: Int) -> Double { Double(frame) * 1000 / Self.framesPerSecond }
 
-    /// When the next frame is due, in the milliseconds of the start.
+    /// When the next frame is due, in milliseconds on the clock of the start.
     public var nextFrame: Double { start + elapsed(at: frame + 1) }
 
-    /// Takes the next frame. The first one at or past the end carries the exact end.
+    /// Applies the next frame. The first one at or past the end carries the exact end.
     ///
     /// - Returns: whether more frames follow.
     public mutating func step(_ camera: inout Camera) -> Bool {
@@ -59,14 +59,14 @@ public struct Motion: Codable, Sendable {
             return now < glide.duration && camera.position != before
         case .tour(let tour):
             camera.settle(tour.pose(at: now))
-            // While it waits there are no frames.
+            // A wait has no frames.
             if let end = tour.endOfWait(at: now) { frame = max(frame, lastFrame(before: end)) }
             return now < tour.duration
         }
     }
 
-    /// Takes the last frame before a time in milliseconds at once, but never the end. Only in a glide do frames depend on those
-    /// before them.
+    /// Jumps to the last frame before a time in milliseconds, but never to the end. Only a glide must step through all
+    /// frames: each depends on the previous one.
     package mutating func skip(to time: Double, _ camera: inout Camera) {
         let end = min(time - start, duration)
         while elapsed(at: frame + 1) < end {
@@ -77,7 +77,7 @@ public struct Motion: Codable, Sendable {
         }
     }
 
-    /// How long it takes, in milliseconds.
+    /// The duration in milliseconds.
     package var duration: Double {
         switch course {
         case .animation(let animation): animation.duration
@@ -86,7 +86,7 @@ public struct Motion: Codable, Sendable {
         }
     }
 
-    /// The last frame that comes before a time, in milliseconds since the start.
+    /// Returns the last frame before a time, in milliseconds since the start.
     private func lastFrame(before time: Double) -> Int {
         var frame = Int((time * Self.framesPerSecond / 1000).rounded(.up))
         while elapsed(at: frame) >= time { frame -= 1 }
@@ -94,12 +94,12 @@ public struct Motion: Codable, Sendable {
     }
 }
 
-/// An animated camera update: all four attributes at once, linear in the eased time; or a flight.
+/// An animated camera update: all four attributes at once, linear in the eased time, or a flight.
 public struct CameraAnimation: Codable, Sendable {
     /// The default duration of an animation, in milliseconds. (Core Animation: 0.25 seconds.)
     public static let usualDuration = 250.0
 
-    /// Milliseconds.
+    /// The duration in milliseconds.
     public let duration: Double
     private let easing: Easing
     private let start: Projection
@@ -107,13 +107,13 @@ public struct CameraAnimation: Codable, Sendable {
     private let path: MercatorPoint
     private let rotation: Double
     private let anchor: Anchor?
-    /// How zoom and target go, if not straight.
+    /// The path of zoom and target; `nil` if straight.
     private let flight: FlightPath?
 
-    /// An animation from where the camera is to where the update would put it at once; `nil` if that is the same.
+    /// Creates an animation to where the update would put the camera at once; `nil` if it is already there.
     ///
-    /// Longitude and bearing take the shorter arc, eastwards and clockwise where both are 180 degrees. A `zoomBy` with a focus
-    /// keeps the place under it in every frame; any other update moves the target on a straight line of the Mercator plane.
+    /// Longitude and bearing take the shorter arc, eastwards and clockwise if it is 180 degrees. A `zoomBy` with a
+    /// focus keeps the place under it in every frame; any other moves the target straight on the Mercator plane.
     public init?(_ update: CameraUpdate, of camera: Camera, duration: Double, easing: Easing) {
         var moved = camera
         moved.apply(update)
@@ -122,16 +122,16 @@ public struct CameraAnimation: Codable, Sendable {
         self.init(from: camera, to: moved, duration: duration, easing: easing, anchor: anchor)
     }
 
-    /// A flight from where the camera is to where the update would put it at once; `nil` if that is the same.
+    /// Creates a flight to where the update would put the camera at once; `nil` if it is already there.
     ///
-    /// The target stays on the line that an animation takes; how far it is there, and the zoom, are those of the flight. Bearing
-    /// and viewing angle are linear in the eased time. The focus of a `zoomBy` only decides where the flight ends.
+    /// The target follows the same line as in an animation; the flight determines its progress and the zoom. Bearing
+    /// and viewing angle are linear in the eased time. The focus of a `zoomBy` only determines where the flight ends.
     ///
     /// - Parameters:
-    ///   - update: what decides where it ends.
+    ///   - update: the update that determines the end.
     ///   - camera: the camera at the start.
     ///   - flight: how far out it goes, and how fast.
-    ///   - duration: milliseconds; `nil` is as long as the flight's speed asks for.
+    ///   - duration: milliseconds; `nil` to use the flight's speed.
     ///   - easing: the pace along the path.
     public init?(
         _ update: CameraUpdate, of camera: Camera, flight: Flight, duration: Double? = nil, easing: Easing = .default
@@ -142,9 +142,9 @@ public struct CameraAnimation: Codable, Sendable {
         self.init(from: camera, to: moved, flight: flight, duration: duration, easing: easing)
     }
 
-    /// An animation between two cameras that differ in their position alone.
+    /// Creates an animation between two cameras that differ only in position.
     ///
-    /// - Parameter turns: full turns of the bearing beside the shorter arc.
+    /// - Parameter turns: full turns of the bearing in addition to the shorter arc.
     init(
         from first: Camera, to last: Camera, duration: Double, easing: Easing, turns: Int = 0, anchor: Anchor? = nil
     ) {
@@ -153,7 +153,7 @@ public struct CameraAnimation: Codable, Sendable {
         (path, rotation) = Self.way(from: first, to: last, turns: turns)
     }
 
-    /// A flight between two cameras that differ in their position alone.
+    /// Creates a flight between two cameras that differ only in position.
     init(
         from first: Camera, to last: Camera, flight: Flight, duration: Double?, easing: Easing, turns: Int = 0
     ) {
@@ -168,7 +168,7 @@ public struct CameraAnimation: Codable, Sendable {
             duration, along: self.flight?.screenfuls(curve: flight.curve) ?? ends.screenfuls(curve: flight.curve))
     }
 
-    /// The vector of the plane between two targets, and how far the bearing turns.
+    /// Returns the vector between two targets on the plane, and how far the bearing turns.
     private static func way(from first: Camera, to last: Camera, turns: Int) -> (MercatorPoint, Double) {
         let (from, to) = (first.position, last.position)
         let east = shortestArc(from: from.target.longitude, to: to.target.longitude)
@@ -191,7 +191,7 @@ public struct CameraAnimation: Codable, Sendable {
 }
 
 extension CameraPosition {
-    /// The position at a share of the time, from 0 to 1, in which a linear animation goes from here to another one.
+    /// Returns the position at a fraction, from 0 to 1, of a linear animation from here to another position.
     package func toward(_ other: CameraPosition, _ share: Double) -> CameraPosition {
         var camera = Camera(position: self)
         let animation = CameraAnimation(from: camera, to: Camera(position: other), duration: 1, easing: .linear)

@@ -1,6 +1,6 @@
 // The perspective between the ground and the screen for one position and one viewport, in closed form.
 // The ground is the Mercator plane in points; offsets (u, v) on it start at the target, right and down the screen.
-// The camera stands d = 1.5 × viewport height from the target, a vertical field of view of 36.87°.
+// The camera is d = 1.5 × viewport height from the target, a vertical field of view of 36.87°.
 
 /// Zoom, bearing and viewing angle: a position without its target.
 struct View: Equatable, Codable, Sendable {
@@ -17,11 +17,11 @@ struct GroundOffset: Codable {
 
 /// Converts between places and screen points. (Google: `GMSProjection`.)
 public struct Projection: Sendable {
-    /// What the projection was made of; never changed by it.
+    /// The viewport that the projection was created with.
     public let viewport: Viewport
     let view: View
     let center: ScreenPoint
-    /// Points from the camera to its target.
+    /// The distance from the camera to its target, in points.
     let distance: Double
     /// Points per radian of the Mercator plane.
     let scale: Double
@@ -29,11 +29,11 @@ public struct Projection: Sendable {
     let cosBearing: Double
     let sinTilt: Double
     let cosTilt: Double
-    /// The y of the highest point that a gesture takes hold of the ground at: 95 % of the way to the horizon.
+    /// The least y at which a gesture can grab the ground: 95 % of the way to the horizon.
     private let highest: Double
     var target: MercatorPoint
 
-    /// The projection of a position as it is: nothing is constrained.
+    /// Creates the projection of a position, without constraining it.
     public init(_ position: CameraPosition, viewport: Viewport) {
         self.init(
             View(zoom: position.zoom, bearing: position.bearing, viewingAngle: position.viewingAngle),
@@ -54,7 +54,7 @@ public struct Projection: Sendable {
 
     // MARK: Screen and ground
 
-    /// The ground under a screen point; `nil` at the horizon and above it.
+    /// Returns the ground under a screen point; `nil` at or above the horizon.
     @inline(__always)
     func ground(under point: ScreenPoint) -> GroundOffset? {
         let (x, y) = (point.x - center.x, point.y - center.y)
@@ -64,7 +64,7 @@ public struct Projection: Sendable {
         return GroundOffset(u: x * (distance - v * sinTilt) / distance, v: v)
     }
 
-    /// The screen point of an offset on the ground; `nil` beside or behind the camera.
+    /// Returns the screen point of an offset on the ground; `nil` beside or behind the camera.
     func screenPoint(of ground: GroundOffset) -> ScreenPoint? {
         let depth = distance - ground.v * sinTilt
         guard depth > 0 else { return nil }
@@ -73,11 +73,11 @@ public struct Projection: Sendable {
             y: center.y + distance * ground.v * cosTilt / depth)
     }
 
-    /// The point itself, lowered to where a gesture may still take hold of the ground.
+    /// Lowers a point to where a gesture can still grab the ground.
     @inline(__always)
     func lowered(_ point: ScreenPoint) -> ScreenPoint { ScreenPoint(x: point.x, y: max(point.y, highest)) }
 
-    /// The velocity of the ground under a point that moves over the screen: the derivative of ``ground(under:)``.
+    /// Returns the velocity of the ground under a moving screen point: the derivative of ``ground(under:)``.
     func groundVelocity(at point: ScreenPoint, velocity: ScreenPoint) -> GroundOffset {
         let (x, y) = (point.x - center.x, point.y - center.y)
         let depth = distance * cosTilt + y * sinTilt
@@ -90,7 +90,7 @@ public struct Projection: Sendable {
 
     // MARK: Ground and plane
 
-    /// An offset on the ground as a vector of the Mercator plane.
+    /// Converts an offset on the ground to a vector of the Mercator plane.
     @inline(__always)
     func plane(_ ground: GroundOffset) -> MercatorPoint {
         MercatorPoint(
@@ -98,15 +98,15 @@ public struct Projection: Sendable {
             y: -(ground.u * sinBearing + ground.v * cosBearing) / scale)
     }
 
-    /// A vector of the Mercator plane as an offset on the ground.
+    /// Converts a vector of the Mercator plane to an offset on the ground.
     func ground(_ plane: MercatorPoint) -> GroundOffset {
         let (east, south) = (plane.x * scale, -plane.y * scale)
         return GroundOffset(u: east * cosBearing + south * sinBearing, v: south * cosBearing - east * sinBearing)
     }
 
-    // MARK: What a gesture needs. Inlined, so that a pan copies no projection.
+    // MARK: For gestures, inlined so that a pan copies no projection
 
-    /// The place under a screen point, lowered below the horizon where it must be.
+    /// Returns the place under a screen point, lowered below the horizon if necessary.
     @inline(__always)
     func place(under point: ScreenPoint) -> MercatorPoint {
         let ground = ground(under: lowered(point)) ?? GroundOffset(u: 0, v: 0)
@@ -114,7 +114,7 @@ public struct Projection: Sendable {
         return MercatorPoint(x: target.x + offset.x, y: target.y + offset.y)
     }
 
-    /// The target that brings a place under a screen point, lowered below the horizon where it must be.
+    /// Returns the target that brings a place under a screen point, lowered below the horizon if necessary.
     @inline(__always)
     func target(showing place: MercatorPoint, at point: ScreenPoint) -> MercatorPoint {
         let ground = ground(under: lowered(point)) ?? GroundOffset(u: 0, v: 0)
@@ -122,9 +122,9 @@ public struct Projection: Sendable {
         return MercatorPoint(x: place.x - offset.x, y: place.y - offset.y)
     }
 
-    // MARK: Questions from outside
+    // MARK: Queries
 
-    /// The screen point that shows a coordinate, or `nil` if it lies behind the camera. It may be off the viewport.
+    /// Returns the screen point that shows a coordinate, maybe outside the viewport; `nil` if it is behind the camera.
     public func point(for coordinate: LatLng) -> ScreenPoint? {
         let limited = LatLng(
             latitude: coordinate.latitude.clamped(to: -90 + 1e-9...90 - 1e-9), longitude: coordinate.longitude)
@@ -133,7 +133,7 @@ public struct Projection: Sendable {
         return screenPoint(of: ground(MercatorPoint(x: east, y: place.y - target.y)))
     }
 
-    /// The coordinate under a screen point, or `nil` if the point shows no ground. The longitude is wrapped.
+    /// Returns the coordinate under a screen point, with wrapped longitude; `nil` if the point shows no ground.
     public func coordinate(for point: ScreenPoint) -> LatLng? {
         guard let place = unwrappedCoordinate(for: point) else { return nil }
         return LatLng(latitude: place.latitude, longitude: wrap180(place.longitude))
@@ -145,12 +145,11 @@ public struct Projection: Sendable {
         return MercatorPoint(x: target.x + offset.x, y: target.y + offset.y).coordinate
     }
 
-    /// The four corners of what the viewport less its padding shows, or `nil` if a corner shows no ground.
-    ///
-    /// (Google: `GMSProjection.visibleRegion`: "If padding was set on GMSMapView, this region takes the padding into account".)
+    /// The four corners visible in the viewport minus its padding, or `nil` if a corner shows no ground. (Google:
+    /// `GMSProjection.visibleRegion`: "If padding was set on GMSMapView, this region takes the padding into account".)
     public var visibleRegion: VisibleRegion? { region(coordinate(for:)) }
 
-    /// The same, with longitudes that count on from the target's beyond ±180°: no edge leads around the world.
+    /// The visible region with longitudes that continue past ±180° from the target's, so no edge goes around the world.
     package var unwrappedVisibleRegion: VisibleRegion? { region(unwrappedCoordinate(for:)) }
 
     private func region(_ coordinate: (ScreenPoint) -> LatLng?) -> VisibleRegion? {
@@ -177,7 +176,7 @@ public struct VisibleRegion: Equatable, Sendable {
     /// The place under the top right corner.
     public var farRight: LatLng
 
-    /// A region between four places, near ones at the bottom of the screen.
+    /// Creates a region from four places, the near ones at the bottom of the screen.
     public init(nearLeft: LatLng, nearRight: LatLng, farLeft: LatLng, farRight: LatLng) {
         self.nearLeft = nearLeft
         self.nearRight = nearRight

@@ -1,7 +1,7 @@
-// One smooth line through several positions: the target on a centripetal Catmull-Rom spline of the sphere, everything else on
-// monotone cubics of the time.
+// A smooth line through several positions: the target on a centripetal Catmull-Rom spline on the sphere, everything
+// else on monotone cubics in time.
 
-/// A place as a vector from the centre of a sphere of radius 1; or a difference of two, in degrees.
+/// A place as a vector from the centre of the unit sphere; or the difference of two places, in degrees.
 struct GlobeVector: Codable, Sendable {
     var x, y, z: Double
 
@@ -29,11 +29,11 @@ struct GlobeVector: Codable, Sendable {
         Self(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x)
     }
 
-    /// Two places are one, or opposite each other, where the sine of the angle between them is no greater.
+    /// The greatest sine of the angle between two places that count as equal or opposite.
     private static let leastSine = 1e-12
 
-    /// The shortest way to another place: how many degrees, and the direction in which it begins; east where the places are
-    /// opposite each other. No degrees where they are one.
+    /// Returns the shortest way to another place: its angle in degrees and initial direction. The direction is east if
+    /// the places are opposite; the angle is 0 if they are equal.
     func way(to other: Self) -> (angle: Double, direction: Self) {
         let normal = Self.cross(self, other)
         let (sine, cosine) = (normal.length, Self.dot(self, other))
@@ -45,26 +45,26 @@ struct GlobeVector: Codable, Sendable {
         return (Elementary.atan2(y: sine, x: cosine), (1 / sine) * Self.cross(normal, self))
     }
 
-    /// The place that lies so many degrees away.
+    /// Returns the place so many degrees away in a direction.
     func going(_ angle: Double, _ direction: Self) -> Self {
         let (sine, cosine) = Elementary.sineAndCosine(angle)
         return cosine * self + sine * direction
     }
 
-    /// The place that a difference leads to.
+    /// Returns the place that a difference leads to.
     func going(_ difference: Self) -> Self {
         let angle = difference.length
         return angle > 0 ? going(angle, (1 / angle) * difference) : self
     }
 
-    /// The place at a share of the shortest way to another one.
+    /// Returns the place at a fraction of the shortest way to another one.
     func toward(_ other: Self, _ share: Double) -> Self {
         let way = way(to: other)
         return going(share * way.angle, way.direction)
     }
 }
 
-/// A cubic of the share of a time: its two ends, and how fast it begins and ends.
+/// A cubic in a fraction of the time: its two ends, and its initial and final slopes.
 private struct Cubic: Codable, Sendable {
     private let from, difference, first, last: Double
 
@@ -77,12 +77,12 @@ private struct Cubic: Codable, Sendable {
         return from + share * share * (3 - 2 * share) * difference + share * rest * (rest * first - share * last)
     }
 
-    /// The slopes at the knots of a curve that is monotone wherever its knots are, at rest at both ends. (F. N. Fritsch,
-    /// J. Butland, SIAM J. Sci. Stat. Comput. 5, 1984; with the weights of PCHIP.)
+    /// Returns the slopes at the knots of a curve that is monotone wherever its knots are, and at rest at both ends.
+    /// (F. N. Fritsch, J. Butland, SIAM J. Sci. Stat. Comput. 5, 1984; with the weights of PCHIP.)
     ///
     /// - Parameters:
     ///   - differences: from each knot to the next.
-    ///   - durations: the same of the times; above 0.
+    ///   - durations: the time from each knot to the next; above 0.
     static func slopes(_ differences: [Double], _ durations: [Double]) -> [Double] {
         var slopes = [0.0]
         for index in 1..<max(differences.count, 1) {
@@ -95,7 +95,6 @@ private struct Cubic: Codable, Sendable {
         return slopes + [0]
     }
 
-    /// The cubics between knots.
     static func through(from starts: [Double], by differences: [Double], _ durations: [Double]) -> [Cubic] {
         let slopes = slopes(differences, durations)
         return differences.indices.map { index in
@@ -106,10 +105,10 @@ private struct Cubic: Codable, Sendable {
     }
 }
 
-/// The way from one position to the next on a smooth line.
+/// The segment from one position to the next on a smooth line.
 struct SmoothWay: Codable, Sendable {
-    /// A cubic Bézier curve of the sphere: each step between two points goes the shortest way. (K. Shoemake, SIGGRAPH 1985;
-    /// there for rotations.)
+    /// A cubic Bézier curve on the sphere: each step between two points takes the shortest way. (K. Shoemake, SIGGRAPH
+    /// 1985; there for rotations.)
     private struct Arc: Codable, Sendable {
         let first, second, third, fourth: GlobeVector
 
@@ -120,14 +119,14 @@ struct SmoothWay: Codable, Sendable {
         }
     }
 
-    /// The target's; `nil` if that stays.
+    /// The path of the target; `nil` if it stays.
     private let arc: Arc?
     private let target: LatLng
-    /// How far along the arc it is.
+    /// The progress along the arc.
     private let progress: Cubic
     private let zoom, bearing, viewingAngle: Cubic
 
-    /// Where the camera is to be, at a share of the time.
+    /// Returns the pose at a fraction of the time.
     func pose(at share: Double) -> Pose {
         let view = View(
             zoom: zoom.value(at: share), bearing: bearing.value(at: share), viewingAngle: viewingAngle.value(at: share))
@@ -135,12 +134,12 @@ struct SmoothWay: Codable, Sendable {
         return Pose(view: view, anchor: .target(place))
     }
 
-    /// The ways between positions on one line, which begins and ends at rest.
+    /// Returns the segments between positions on one line, which starts and ends at rest.
     ///
     /// - Parameters:
-    ///   - positions: two at least.
+    ///   - positions: at least two.
     ///   - durations: milliseconds from each to the next, above 0.
-    ///   - turns: full turns of the bearing on each way.
+    ///   - turns: full turns of the bearing on each segment.
     static func ways(through positions: [CameraPosition], durations: [Double], turns: [Int]) -> [SmoothWay] {
         let steps = durations.indices
         func cubics(_ value: (CameraPosition) -> Double, _ differences: [Double]? = nil) -> [Cubic] {
@@ -153,7 +152,7 @@ struct SmoothWay: Codable, Sendable {
         }
         let (zooms, bearings) = (cubics(\.zoom), cubics(\.bearing, rotations))
         let (angles, arcs) = (cubics(\.viewingAngle), arcs(through: positions.map { GlobeVector($0.target) }))
-        // Of the spline's own parameter, a way has as much as it has knots apart; that is made a share of it.
+        // Converts slopes in the spline's parameter, which spans the knot distance, to slopes in a fraction of it.
         let lengths = arcs.map(\.length)
         let slopes = Cubic.slopes(lengths, durations)
         return steps.map { index in
@@ -165,17 +164,17 @@ struct SmoothWay: Codable, Sendable {
         }
     }
 
-    /// The arcs between places, and how far each pair's knots are apart: the root of the angle between them. (E. Catmull,
-    /// R. Rom, 1974; centripetal: C. Yuksel, S. Schaefer, J. Keyser, Computer-Aided Design 43, 2011.)
+    /// Returns the arcs between places, and the distance of each pair's knots: the square root of the angle. (E.
+    /// Catmull, R. Rom, 1974; centripetal: C. Yuksel, S. Schaefer, J. Keyser, Computer-Aided Design 43, 2011.)
     private static func arcs(through places: [GlobeVector]) -> [(arc: Arc?, length: Double)] {
         let ahead = places.indices.dropLast().map { places[$0].way(to: places[$0 + 1]) }
-        // The direction in which each way comes from where it began: between opposite places there is more than one.
+        // The direction of each way at its end, derived from its start: opposite places have more than one.
         let arrivals = ahead.indices.map { index -> GlobeVector in
             let (sine, cosine) = Elementary.sineAndCosine(ahead[index].angle)
             return cosine * ahead[index].direction + (-sine) * places[index]
         }
         let lengths = ahead.map { $0.angle.squareRoot() }
-        // A third of the way that the tangent at a place leads over a knot's length, in degrees.
+        // A third of the tangent at each place, in degrees per unit of knot distance.
         let tangents = places.indices.map { index -> GlobeVector in
             let before = index > 0 ? lengths[index - 1] : 0
             let after = index < lengths.count ? lengths[index] : 0

@@ -1,41 +1,41 @@
-// How a camera goes through stops, one after the other: as animations, as flights, or on one smooth line through several.
-// Invariant: what a frame costs does not grow with the stops, but for the search of the leg that it is on.
+// Tours: a camera's way through several stops, by animations, flights, or one smooth line through several.
+// Invariant: the cost of a frame does not grow with the number of stops, except for the search for its leg.
 
-/// A camera's way through several positions, from where it is.
+/// A camera's way through several positions, starting where the camera is.
 public struct Tour: Sendable {
-    /// A position that the camera comes to.
+    /// A stop of a tour.
     public struct Stop: Equatable, Sendable {
-        /// How the camera comes to a stop. Times are in milliseconds.
+        /// How the camera reaches a stop. Times are in milliseconds.
         public enum Path: Equatable, Sendable {
             /// On a smooth line through this stop and its neighbours.
             case smooth(duration: Double)
-            /// As an animation goes.
+            /// As an animation.
             case straight(duration: Double, Easing)
-            /// As a flight goes; without a duration, in the time that its speed asks for.
+            /// As a flight; without a duration, its speed determines it.
             case flight(Flight, duration: Double?, Easing)
         }
 
-        /// Where the camera comes to.
+        /// The position of the stop.
         public var position: CameraPosition
-        /// How it comes there.
+        /// How the camera reaches it.
         public var path: Path
-        /// Full turns of the bearing beside the shorter arc, clockwise where they are positive.
+        /// Full turns of the bearing in addition to the shorter arc, clockwise if positive.
         public var turns: Int
-        /// How long it stays, in milliseconds.
+        /// How long the camera stays, in milliseconds.
         public var wait: Double
 
-        /// A stop; by default without turns or a wait.
+        /// Creates a stop; by default without turns or a wait.
         public init(_ position: CameraPosition, _ path: Path, turns: Int = 0, wait: Double = 0) {
             (self.position, self.path, self.turns, self.wait) = (position, path, turns, wait)
         }
 
-        /// How long a smooth line takes to get here; `nil` if it gets here otherwise, or at once: in less than a microsecond.
+        /// How long a smooth line takes to the stop; `nil` for other paths, or below a microsecond: a jump.
         fileprivate var smoothDuration: Double? {
             if case .smooth(let duration) = path, duration >= 0.001 { duration } else { nil }
         }
     }
 
-    /// The way to a stop, and the wait there.
+    /// The way to a stop and the wait there.
     struct Leg: Codable, Sendable {
         enum Way: Codable, Sendable {
             case animation(CameraAnimation)
@@ -44,7 +44,7 @@ public struct Tour: Sendable {
 
         let way: Way
         let stop: CameraPosition
-        /// When it begins, when the camera has come, and when it goes on: milliseconds since the start of the tour.
+        /// When it starts, when the camera arrives, and when it leaves: milliseconds since the start of the tour.
         let start, arrival, end: Double
 
         fileprivate func pose(at time: Double) -> Pose {
@@ -63,18 +63,18 @@ public struct Tour: Sendable {
 
     init(legs: [Leg]) { self.legs = legs }
 
-    /// How many milliseconds it takes, waits included.
+    /// The duration in milliseconds, including waits.
     public var duration: Double { legs.last?.end ?? 0 }
 
-    /// How many bytes it takes beside its own.
+    /// The number of bytes it uses outside of the struct.
     var byteCount: Int { legs.count * MemoryLayout<Leg>.stride }
 
-    // MARK: Before the start
+    // MARK: Setup
 
-    /// A tour from where a camera is; `nil` without stops.
+    /// Creates a tour from the camera's position; `nil` without stops.
     ///
-    /// Each position is brought within the camera's constraints first. Stops that follow each other on smooth lines without a
-    /// wait are on one line. A smooth line of no duration is none: the camera is at that stop at once.
+    /// Each position is first brought within the camera's constraints. Consecutive smooth stops without a wait share
+    /// one line. With no duration, a smooth stop is reached at once.
     public init?(_ stops: [Stop], of camera: Camera) {
         guard !stops.isEmpty else { return nil }
         var (places, legs) = ([camera], [Leg]())
@@ -116,25 +116,25 @@ public struct Tour: Sendable {
         self.legs = legs
     }
 
-    /// The stops on the same smooth line as one.
+    /// Returns the stops on the same smooth line, starting with one.
     private static func run(in stops: [Stop], from first: Int) -> Range<Int> {
         var end = first + 1
         while end < stops.count, stops[end - 1].wait == 0, stops[end].smoothDuration != nil { end += 1 }
         return first..<end
     }
 
-    // MARK: On the way
+    // MARK: Poses
 
-    /// Where the camera is to be, in milliseconds since the start.
+    /// Returns the pose at a time, in milliseconds since the start.
     func pose(at time: Double) -> Pose { leg(at: time).pose(at: time) }
 
-    /// When the wait is over in which a time falls, in milliseconds since the start; `nil` if that falls in none.
+    /// Returns the end of the wait that contains a time, in milliseconds since the start; `nil` if there is none.
     func endOfWait(at time: Double) -> Double? {
         let leg = leg(at: time)
         return leg.arrival <= time && time < leg.end ? leg.end : nil
     }
 
-    /// The last leg that has begun.
+    /// Returns the last leg that has started.
     private func leg(at time: Double) -> Leg {
         var (low, high) = (0, legs.count)
         while high - low > 1 {

@@ -1,20 +1,20 @@
-// Fingers in, gesture reports out: what people mean on a map. Time comes in with the frames, so it runs over a recording
-// and over a live surface alike.
+// Turns fingers into gesture reports by what people mean on a map. Time comes with the frames, so recordings and live
+// surfaces are handled alike.
 //
-// A grip is undecided until its fingers have moved past a threshold; then it is a pan, a tilt, a one-finger zoom, or pan,
-// pinch and rotation together. What was moved until then is made good as the fingers move on, and whatever is left of it
-// when a finger lands or lifts: nothing is lost, and nothing leaps by more than a threshold. The next grip begins from
-// where its fingers are, so nothing jumps.
+// A grip is undecided until its fingers have moved past a threshold; then it is a pan, a tilt, a one-finger zoom, or
+// pan, pinch and rotation together. The movement before that is caught up with as the fingers move on, and the rest of
+// it when a finger lands or lifts: nothing is lost, and nothing jumps by more than a threshold. The next grip begins
+// where its fingers are, so it causes no jump.
 
 import Gestures
 import MapCamera
 
 /// Recognizes the gestures of one surface.
 public struct GestureRecognizer: Codable, Sendable {
-    /// The reports of the last frame, in order: they belong into one frame of requests.
+    /// The reports of the last frame, in order: they belong in one frame of requests.
     public private(set) var events: [GestureEvent] = []
 
-    /// Whether angles can be trusted. A semi-multitouch touchpad tells only the box around two fingers.
+    /// Whether angles can be trusted. A semi-multitouch touchpad reports only the box around two fingers.
     public var recognizesRotation: Bool
 
     private let thresholds: Thresholds
@@ -25,9 +25,9 @@ public struct GestureRecognizer: Codable, Sendable {
     private(set) var grip = Grip()
     /// `nil` while it is undecided.
     private var meaning: Meaning?
-    /// What the grip had moved where the reports begin to count.
+    /// The grip's movement from which the reports count.
     private var origin = Movement()
-    /// What the grip had moved when it last tilted.
+    /// The grip's movement when it last tilted.
     private var tilted = Movement()
     private var slack = Slack()
 
@@ -35,17 +35,17 @@ public struct GestureRecognizer: Codable, Sendable {
     private var active: Set<GestureKind> = []
     /// The pan's translation before this grip.
     private var panBefore = ScreenPoint(x: 0, y: 0)
-    /// The last 100 ms of the fingers' mean, for the velocity that a pan ends with.
+    /// The last 100 ms of the fingers' mean, for the final velocity of a pan.
     private var path = SampleWindow()
-    /// The last 100 ms of what was reported of a pinch and a rotation: levels in x, degrees in y.
+    /// The last 100 ms of the reported pinch and rotation: levels in x, degrees in y.
     private var pinches = SampleWindow()
-    /// Until when the map may go on by what the fingers left it with.
+    /// Until when the map may glide after the fingers have left it.
     private var glideEnd = -Double.infinity
 
-    /// A recognizer that has seen nothing.
+    /// Creates a recognizer that has seen no frame.
     ///
     /// - Parameters:
-    ///   - thresholds: when fingers are taken for gestures.
+    ///   - thresholds: when fingers are recognized as gestures.
     ///   - recognizesRotation: whether angles can be trusted.
     public init(_ thresholds: Thresholds = Thresholds(), recognizesRotation: Bool = true) {
         self.thresholds = thresholds
@@ -53,12 +53,12 @@ public struct GestureRecognizer: Codable, Sendable {
         taps = TapDetector(thresholds)
     }
 
-    /// How many bytes it takes beside its own size, roughly.
+    /// Roughly how many bytes it takes beyond its own size.
     var byteCount: Int { path.byteCount + pinches.byteCount + grip.fingers.count * MemoryLayout<Grip.Finger>.stride }
 
     // MARK: Frames
 
-    /// Follows the fingers into a frame; ``events`` are then what it means. They may stand in any order.
+    /// Handles a frame of fingers, in any order; afterwards, ``events`` has the frame's reports.
     public mutating func handle(_ frame: TouchFrame) {
         events.removeAll(keepingCapacity: true)
         let elapsed = frame.timeMs - time
@@ -71,15 +71,15 @@ public struct GestureRecognizer: Codable, Sendable {
         }
     }
 
-    /// Whether it would take the fingers of a frame at a time as one does that has seen nothing.
+    /// Whether it would handle fingers that land at a time as a new recognizer would.
     package func isNew(at time: Double) -> Bool {
         grip.count == 0 && active.isEmpty && time >= glideEnd && !taps.remembers(at: time)
     }
 
-    /// Whether the last fingers tapped, and those that land in time may make a double tap of it.
+    /// Whether the last fingers tapped, and a second tap in time would make it a double tap.
     package var waitsForSecondTap: Bool { grip.count == 0 && taps.lastTap != nil }
 
-    /// Ends what has begun: the fingers are lost.
+    /// Cancels all active gestures: the fingers are lost.
     private mutating func cancel() {
         for kind in GestureKind.allCases where active.contains(kind) { add(kind, .cancelled) }
         active = []
@@ -106,28 +106,28 @@ public struct GestureRecognizer: Codable, Sendable {
         if lands { stopGlide() }
     }
 
-    /// A finger that lands on a map that glides stops it: that is a pan which begins at once. As long as the finger rests,
-    /// so does the map; and if it lifts soon, that is a tap nevertheless.
+    /// Stops a gliding map when a finger lands: this is a pan that begins at once. While the finger rests, the map
+    /// does, too; if the finger lifts soon, that still counts as a tap.
     private mutating func stopGlide() {
         if time < glideEnd { begin(.pan) }
     }
 
-    /// Zooming, rotating and tilting end with their fingers; a pan goes on by those that are left, but not by the last
-    /// alone: that one only lifts later than the others.
+    /// Ends the gestures of a grip. A zoom, rotation or tilt ends with its fingers; a pan continues with the remaining
+    /// ones, but not with a single one, which only lifts later than the others.
     private mutating func endGrip(remaining: Int) {
         end(except: remaining > 1 ? .pan : nil)
         panBefore = panBefore + applied.translation
     }
 
     private mutating func endSession(isLifted: Bool) {
-        // Only one finger throws the map: of several, the last to lift would say how fast.
+        // Only a single finger flings the map: with several, the last to lift would determine the velocity.
         let isThrown = isLifted && meaning == .pan && taps.mostFingers == 1
         let velocity = isThrown ? path.velocity(of: grip.centroid, at: time, arrival: time) : nil
         end(velocity: velocity.map(Self.bounded) ?? ScreenPoint(x: 0, y: 0))
         if let tap = taps.lift(at: time) { add(tap.kind, .ended, focus: tap.focus) }
     }
 
-    /// No finger is faster than this, whatever a clock says, in points per second on each axis.
+    /// The greatest speed of a finger, whatever a clock says, in points per second on each axis.
     private static let greatestSpeed = 1e6
 
     private static func bounded(_ velocity: ScreenPoint) -> ScreenPoint {
@@ -153,8 +153,8 @@ public struct GestureRecognizer: Codable, Sendable {
     }
 
     /// - Parameters:
-    ///   - before: what had been moved until the frame before.
-    ///   - reach: how far the fingers had come until then.
+    ///   - before: the movement up to the frame before.
+    ///   - reach: how far the fingers had come by then.
     private mutating func decide(_ before: Movement, _ reach: Double) {
         let isPair = grip.count == 2 && taps.mostFingers == 2
         let found =
@@ -163,14 +163,14 @@ public struct GestureRecognizer: Codable, Sendable {
             : grip.meaning(afterTap: taps.firstTap != nil, thresholds)
         guard let found else { return }
         taps.exclude()
-        // These are alone: a pan of the grip before does not go on beside them.
+        // These exclude others: a pan from the grip before does not continue beside them.
         if found == .tilt || found == .oneFingerZoom { end() }
         slack = Slack(before, reach: reach)
         recognize(found)
     }
 
-    /// Fingers that tilt may go over to a pinch. What they went apart and around since they last tilted counts, but where
-    /// they went meanwhile has tilted the map and pans it no more.
+    /// Lets tilting fingers become a pinch. Their movement apart and around since they last tilted counts; their
+    /// translation has already tilted the map, and does not pan it.
     private mutating func reconsiderTilt(_ before: Movement) {
         let found = grip.meaningOfTilt(since: tilted, thresholds)
         if found == .tilt { tilted = grip.moved }
@@ -193,12 +193,12 @@ public struct GestureRecognizer: Codable, Sendable {
         events.append(GestureEvent(kind, phase, value, focus: focus, velocity: velocity))
     }
 
-    /// What is reported of the grip: what it has moved, less what the map is still behind by.
+    /// The reported part of the grip's movement: without what the map has yet to catch up with.
     private var applied: Movement {
         meaning == nil ? Movement() : grip.moved - origin - slack.remaining
     }
 
-    /// Where the fingers are, as far as the map follows them.
+    /// The centroid of the fingers, as far as the map has caught up with them.
     private var focus: ScreenPoint { grip.centroid - slack.remaining.translation }
 
     private func focus(of kind: GestureKind) -> ScreenPoint? { kind == .oneFingerZoom ? taps.firstTap : focus }
@@ -216,7 +216,7 @@ public struct GestureRecognizer: Codable, Sendable {
         }
     }
 
-    /// Begins what the fingers are found to do.
+    /// Begins the gestures of a meaning.
     private mutating func recognize(_ found: Meaning) {
         meaning = found
         switch found {
@@ -234,7 +234,7 @@ public struct GestureRecognizer: Codable, Sendable {
         }
     }
 
-    /// Begins a gesture, unless it goes on from the grip before. Whatever glides is stopped by it.
+    /// Begins a gesture, unless it continues from the grip before. This stops a glide.
     private mutating func begin(_ kind: GestureKind) {
         guard active.insert(kind).inserted else { return }
         if kind == .pan { panBefore = ScreenPoint(x: 0, y: 0) }
@@ -252,8 +252,8 @@ public struct GestureRecognizer: Codable, Sendable {
         }
     }
 
-    /// Ends active gestures, except a kind that continues in the next grip. The last report includes what the map is
-    /// still behind by.
+    /// Ends the active gestures, except a kind that continues in the next grip. The last report includes what the map
+    /// has yet to catch up with.
     private mutating func end(
         except lasting: GestureKind? = nil, velocity: ScreenPoint = ScreenPoint(x: 0, y: 0)
     ) {
@@ -271,8 +271,8 @@ public struct GestureRecognizer: Codable, Sendable {
         }
     }
 
-    /// How long the map may go on by what the fingers leave it with, in milliseconds. A pinch and a rotation leave none
-    /// unless a camera's settings say so; the recognizer does not know them.
+    /// Returns how long the map may glide after the fingers have left it, in milliseconds. A pinch and a rotation glide
+    /// only if the camera's settings say so, which the recognizer does not know.
     private func glideDuration(_ velocity: ScreenPoint) -> Double {
         var momentum = Momentum(pan: velocity)
         if meaning == .transform {

@@ -1,9 +1,9 @@
-// The fingers on a surface, as long as they are the same ones, and their movement since then. When a finger lands or
-// lifts, another grip begins.
+// The fingers on a surface as long as the set of fingers is the same, and their movement in that time. When a finger
+// lands or lifts, a new grip begins.
 
 import MapCamera
 
-/// What the fingers of a grip do.
+/// The gesture that the fingers of a grip perform.
 enum Meaning: Int, Codable, Sendable {
     case pan
     case transform
@@ -21,12 +21,12 @@ struct Grip: Codable, Sendable {
         var translation: ScreenPoint { position - start }
     }
 
-    /// What the fingers have moved.
+    /// The movement of the fingers.
     var moved = Movement()
     var fingers: [Finger]
-    /// The shortest distance that two fingers had, in points.
+    /// The smallest distance between the two fingers, in points.
     var smallestSpan = 0.0
-    /// Since when one finger moves as in a tilt while the other rests; milliseconds.
+    /// The time since which one finger has moved as in a tilt while the other rests, in milliseconds.
     var leadsSince: Double?
 
     init(_ touches: [Touch] = []) {
@@ -38,7 +38,7 @@ struct Grip: Codable, Sendable {
 
     func contains(_ id: Int) -> Bool { fingers.contains { $0.id == id } }
 
-    /// Touches in the order of the grip's fingers, if these are the same fingers, wherever they are; otherwise `nil`.
+    /// Returns the touches in the order of the grip's fingers; `nil` if they are not the same fingers.
     func order(_ touches: [Touch]) -> [Touch]? {
         guard touches.count == fingers.count else { return nil }
         if zip(touches, fingers).allSatisfy({ $0.id == $1.id }) { return touches }
@@ -50,34 +50,34 @@ struct Grip: Codable, Sendable {
         return ordered
     }
 
-    /// Where the fingers are.
+    /// The fingers and their positions.
     var touches: [Touch] { fingers.map { Touch(id: $0.id, position: $0.position) } }
 
-    /// How far the finger is from where it landed that is farthest, in points.
+    /// The distance from its start of the finger that has moved farthest, in points.
     var reach: Double { fingers.reduce(0) { max($0, length($1.translation)) } }
 
-    /// The mean of the fingers.
+    /// The mean of the fingers' positions.
     var centroid: ScreenPoint {
         let sum = fingers.reduce(ScreenPoint(x: 0, y: 0)) { $0 + $1.position }
         let count = Double(max(fingers.count, 1))
         return ScreenPoint(x: sum.x / count, y: sum.y / count)
     }
 
-    /// From the first of two fingers to the second.
+    /// The vector from the first of two fingers to the second.
     private var between: ScreenPoint { fingers[1].position - fingers[0].position }
 
-    /// The distance of two fingers in points; where they touch each other, they have one of 8.
+    /// The distance between two fingers, in points: at least 8, even where they touch.
     private var span: Double { fingers.count == 2 ? max(length(between), 8) : 0 }
 
-    /// The direction from one finger to the other in degrees, clockwise since y points down.
+    /// The direction from the first finger to the second in degrees, clockwise since y points down.
     private var angle: Double { fingers.count == 2 ? Elementary.atan2(y: between.y, x: between.x) : 0 }
 
-    /// Moves the fingers, and adds up what that is.
+    /// Moves the fingers, and adds to their movement.
     ///
     /// - Parameters:
     ///   - touches: the same fingers.
     ///   - rotates: whether the angle between two fingers can be trusted.
-    /// - Returns: how far the finger went that went farthest, in points.
+    /// - Returns: the longest distance that a finger moved, in points.
     mutating func move(to touches: [Touch], rotates: Bool) -> Double {
         let (centroid, span, angle) = (self.centroid, self.span, self.angle)
         var farthest = 0.0
@@ -93,18 +93,18 @@ struct Grip: Codable, Sendable {
         return farthest
     }
 
-    // MARK: What it means
+    // MARK: Meaning
 
-    /// What one finger or many do; `nil` until they have moved far enough.
+    /// Returns the gesture of one finger, or of more than two; `nil` until they have moved far enough.
     ///
-    /// - Parameter follows: whether a tap went right before, so that the finger may zoom.
+    /// - Parameter follows: whether the finger landed right after a tap, so that it may zoom.
     func meaning(afterTap follows: Bool, _ thresholds: Thresholds) -> Meaning? {
         guard length(moved.translation) >= thresholds.slop else { return nil }
         return follows && fingers.count == 1 && isVertical(moved.translation) ? .oneFingerZoom : .pan
     }
 
-    /// What two fingers do that were never more; `nil` until they have moved far enough, or while the second may still
-    /// follow the first into a tilt.
+    /// Returns the gesture of two fingers that were never more; `nil` until they have moved far enough, or while the
+    /// second may still follow the first into a tilt.
     mutating func meaningOfTwo(at time: Double, _ thresholds: Thresholds) -> Meaning? {
         let rotates = arc(of: moved) >= thresholds.arc
         if rotates || abs(moved.levels) >= thresholds.pinch { return .transform }
@@ -114,7 +114,7 @@ struct Grip: Codable, Sendable {
         guard abs(between.x) > abs(between.y) else { return .transform }
         let (first, second) = (fingers[0].translation, fingers[1].translation)
         let (moves, follows) = (hasMoved(first, thresholds), hasMoved(second, thresholds))
-        // A moving finger has to go up or down.
+        // A moving finger of a tilt has to go up or down.
         guard !moves || isVertical(first), !follows || isVertical(second) else { return .transform }
         if moves, follows { return (first.y > 0) == (second.y > 0) ? .tilt : .transform }
         let since = leadsSince ?? time
@@ -122,10 +122,10 @@ struct Grip: Codable, Sendable {
         return time - since < thresholds.tiltGrace ? nil : .transform
     }
 
-    /// What two fingers that tilt do further: still the same, if they have gone up or down together, but pinch and rotate
-    /// once they have gone as far apart, towards or around each other; `nil` until they have moved far enough.
+    /// Returns how two tilting fingers continue: as a tilt if they have gone up or down together, as pinch and rotation
+    /// once they have gone as far apart, together or around each other; `nil` until they have moved far enough.
     ///
-    /// - Parameter since: what had been moved when they last tilted.
+    /// - Parameter since: the movement when they last tilted.
     func meaningOfTilt(since: Movement, _ thresholds: Thresholds) -> Meaning? {
         let further = moved - since
         if abs(further.translation.y) >= thresholds.twoFingerSlop { return .tilt }
@@ -133,7 +133,7 @@ struct Grip: Codable, Sendable {
         return max(apart, arc(of: further)) >= thresholds.twoFingerSlop ? .transform : nil
     }
 
-    /// The arc that each of two fingers goes in a rotation, on the smallest circle that they were on, in points.
+    /// Returns the arc of each of two fingers in a rotation, on the smallest circle that they were on, in points.
     private func arc(of movement: Movement) -> Double { abs(movement.rotation) * smallestSpan / 2 }
 
     private func hasMoved(_ translation: ScreenPoint, _ thresholds: Thresholds) -> Bool {

@@ -1,12 +1,12 @@
-// What fingers do together, as the three things that a map can follow: they move on, go apart, and turn around each other.
+// The joint movement of fingers, in the three parts that a map can follow: translation, distance and rotation.
 
 import MapCamera
 
-/// What a grip has moved, or a part of it.
+/// The movement of a grip, or a part of it.
 struct Movement: Codable, Sendable {
-    /// Points, of the mean of its fingers.
+    /// The movement of the fingers' mean, in points.
     var translation = ScreenPoint(x: 0, y: 0)
-    /// Zoom levels: how often the distance of two fingers has doubled.
+    /// Zoom levels: how many times the distance between two fingers has doubled.
     var levels = 0.0
     /// Radians, clockwise.
     var rotation = 0.0
@@ -23,11 +23,11 @@ struct Movement: Codable, Sendable {
     }
 }
 
-/// What fingers had moved before they were recognized. The map follows later, as they move on.
+/// The movement of fingers before they were recognized. The map catches up with it as they move on.
 struct Slack: Codable, Sendable {
-    /// What the map is still behind by.
+    /// The movement that the map has yet to catch up with.
     private(set) var remaining = Movement()
-    /// How far the fingers had come, in points.
+    /// How far the fingers had moved, in points.
     let reach: Double
     let whole: Movement
     /// The part of ``whole`` that remains, from 1 to 0.
@@ -35,10 +35,10 @@ struct Slack: Codable, Sendable {
         didSet { remaining = whole * share }
     }
 
-    /// No slack.
+    /// Creates an empty slack.
     init() { self.init(Movement(), reach: 0) }
 
-    /// What fingers had moved, and how far the one had come that went farthest.
+    /// Creates the slack for a movement; the reach is the distance of the finger that has moved farthest.
     init(_ movement: Movement, reach: Double) {
         whole = movement
         self.reach = reach
@@ -48,13 +48,13 @@ struct Slack: Codable, Sendable {
 
     var isEmpty: Bool { share == 0 }
 
-    /// Lets the map catch up: as fast as the fingers move, or else within a time. A pause counts as a frame of 20 ms, so
-    /// that it does not become a leap.
+    /// Lets the map catch up as fast as the fingers move, and within a time at most. A pause counts as a frame of 20
+    /// ms, so that it causes no jump.
     ///
     /// - Parameters:
-    ///   - step: how far the finger went that went farthest, in points.
+    ///   - step: the longest distance that a finger moved, in points.
     ///   - elapsed: milliseconds since the frame before.
-    ///   - longest: how long it takes at the most, in milliseconds.
+    ///   - longest: how long catching up takes at most, in milliseconds.
     mutating func catchUp(step: Double, elapsed: Double, longest: Double) {
         guard !isEmpty else { return }
         share = max(0, share - max(step / reach, min(max(elapsed, 0), 20) / longest))

@@ -1,10 +1,10 @@
-// Taps: fingers that land, rest and lift, from the first that lands to the last that lifts. One finger that taps twice and
-// two that tap once are gestures; what comes right after one tap may be the second.
+// Detects taps: fingers that land, rest and lift, from the first that lands to the last that lifts. A double tap by one
+// finger and a tap by two are gestures; a tap right after a tap may be the second of a double tap.
 
 import Gestures
 import MapCamera
 
-/// Follows the fingers of a surface, and tells which have tapped.
+/// Follows the fingers of a surface, and detects taps.
 struct TapDetector: Codable, Sendable {
     struct Session: Codable, Sendable {
         let start: Double
@@ -12,7 +12,7 @@ struct TapDetector: Codable, Sendable {
         var position: ScreenPoint
         var mostFingers = 0
         var isTap = true
-        /// Where the first of two taps was, if this may be the second.
+        /// The position of a tap right before, if this may be the second one.
         var firstTap: ScreenPoint?
     }
 
@@ -22,23 +22,23 @@ struct TapDetector: Codable, Sendable {
     }
 
     private let thresholds: Thresholds
-    /// From the first finger that lands to the last that lifts.
+    /// Lasts from the first finger that lands to the last that lifts.
     private var session: Session?
     private(set) var lastTap: Tap?
 
     init(_ thresholds: Thresholds) { self.thresholds = thresholds }
 
-    /// How many fingers have been down at one time since the first of them landed.
+    /// The most fingers that have been down at one time since the first of them landed.
     var mostFingers: Int { session?.mostFingers ?? 0 }
-    /// Where a finger tapped right before these landed.
+    /// The position of a tap right before these fingers landed.
     var firstTap: ScreenPoint? { session?.firstTap }
 
-    /// Whether a tap before matters to fingers that land at a time.
+    /// Whether an earlier tap matters to fingers that land at a time.
     func remembers(at time: Double) -> Bool {
         lastTap.map { time - $0.time <= thresholds.tapTime } ?? false
     }
 
-    /// Fingers are down that were not, or fewer than before.
+    /// Handles a changed number of fingers.
     mutating func change(_ touches: [Touch], centroid: ScreenPoint, at time: Double) {
         var session = self.session ?? begin(touches[0].position, at: time)
         session.mostFingers = max(session.mostFingers, touches.count)
@@ -57,12 +57,12 @@ struct TapDetector: Codable, Sendable {
         return session
     }
 
-    /// The fingers have moved too far for a tap.
+    /// Notes that the fingers have moved too far for a tap.
     mutating func exclude() { session?.isTap = false }
 
-    /// The last finger has lifted.
+    /// Handles that the last finger has lifted.
     ///
-    /// - Returns: the gesture that this makes, if any.
+    /// - Returns: the gesture that this completes, if any.
     mutating func lift(at time: Double) -> GestureEvent? {
         defer { session = nil }
         guard let session, session.isTap, time - session.start <= thresholds.tapTime else { return nil }
@@ -75,7 +75,7 @@ struct TapDetector: Codable, Sendable {
         return nil
     }
 
-    /// The fingers are lost.
+    /// Forgets the fingers, which are lost, and the tap before.
     mutating func cancel() {
         session = nil
         lastTap = nil

@@ -1,15 +1,15 @@
-// Fingers on a surface at one instant, in points of the viewport that the map is shown in.
+// Fingers on a surface at one instant, in points of the viewport in which the map is shown.
 
 import MapCamera
 
 /// One finger on the surface.
 public struct Touch: Equatable, Sendable {
-    /// Tells fingers apart from landing to lifting. A number may be used again later by another finger.
+    /// Identifies the finger from landing to lifting. A later finger may have the same number.
     public var id: Int
-    /// Where it is, in points from the top-left corner of the viewport.
+    /// The position, in points from the top-left corner of the viewport.
     public var position: ScreenPoint
 
-    /// A finger and where it is.
+    /// Creates a finger at a position.
     public init(id: Int, position: ScreenPoint) {
         self.id = id
         self.position = position
@@ -18,14 +18,14 @@ public struct Touch: Equatable, Sendable {
 
 /// All fingers on the surface at one instant.
 public struct TouchFrame: Equatable, Sendable {
-    /// Milliseconds of the recorder's clock; never less than the frame's before.
+    /// Milliseconds of the recorder's clock, which never decrease from frame to frame.
     public var timeMs: Double
-    /// The fingers that are down. One that was there in the frame before and is not now has lifted.
+    /// The fingers that are down. A finger of the frame before that is missing here has lifted.
     public var touches: [Touch]
-    /// Whether the fingers that were down before are lost and not lifted: what they did is cancelled.
+    /// Whether the fingers that were down before are lost rather than lifted: their gestures are cancelled.
     public var isCancelled: Bool
 
-    /// A frame of fingers.
+    /// Creates a frame of fingers.
     public init(timeMs: Double, touches: [Touch], isCancelled: Bool = false) {
         self.timeMs = timeMs
         self.touches = touches

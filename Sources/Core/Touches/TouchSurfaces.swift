@@ -1,16 +1,16 @@
-// The surfaces whose fingers move one camera: a recognizer for each, and a clock that never goes back. Live feeds,
-// traces, and readers of a trace all use it.
-// Invariant: at most `limit` surfaces are known; those without fingers are only kept for what may still follow a tap or
-// a fling, and make way for others.
+// The surfaces whose fingers move one camera: a recognizer for each, and a clock that never goes back. Used by live
+// feeds, traces, and readers of traces.
+// Invariant: at most `limit` surfaces are known; those without fingers are kept only for what may follow a tap or a
+// fling, and make way for others.
 
 import Gestures
 import MapCamera
 
-/// Tells apart the surfaces that feed one camera.
+/// Identifies one of the surfaces that feed a camera.
 package struct SurfaceKey: Hashable, Codable, Sendable {
     /// The feed of its fingers, as in a ``/Gestures/GestureKey``.
     package var feed: Int
-    /// The reporter's own name for it.
+    /// The reporter's own name for the surface.
     package var label: GestureKey.Label
 
     package init(feed: Int, label: GestureKey.Label) { (self.feed, self.label) = (feed, label) }
@@ -18,17 +18,17 @@ package struct SurfaceKey: Hashable, Codable, Sendable {
 
 /// The surfaces that feed one camera.
 package struct TouchSurfaces: Codable, Sendable {
-    /// One of them.
+    /// A surface and its recognizer.
     package struct Surface: Codable, Sendable {
         package let key: SurfaceKey
-        /// No other surface of the camera has had it.
+        /// A number that no other surface of the camera has had.
         package let number: Int
         package var recognizer: GestureRecognizer
         fileprivate var clock = SurfaceClock()
 
         /// The feed of the gestures made from its fingers. Feeds that report gestures themselves count from 1.
         package var gestureFeed: Int { -number }
-        /// The fingers that are on it.
+        /// The fingers on the surface.
         package var touches: [Touch] { recognizer.grip.touches }
         package var isTouched: Bool { recognizer.grip.count > 0 }
 
@@ -37,49 +37,49 @@ package struct TouchSurfaces: Codable, Sendable {
         }
     }
 
-    /// What a frame of fingers has come to.
+    /// The result of a frame of fingers.
     package struct Outcome: Sendable {
         /// The surface, after the frame.
         package let surface: Surface
         /// The frame's time on the surface's own clock, in milliseconds.
         package let timeMs: Double
-        /// Whether a surface that was not there before would have made the same of it.
+        /// Whether a new surface would have handled the frame in the same way.
         package let wasNew: Bool
 
-        /// The reports that it makes, in order, rounded to the digits that a trace has which is made of a recording: the same
-        /// fingers move a camera to the same place, whichever program recognizes them.
+        /// The reports of the frame, in order, rounded to the digits of a trace made of a recording: the same fingers
+        /// move a camera to the same place, whichever program recognizes them.
         package var events: [GestureEvent] { surface.recognizer.events.map(\.rounded) }
     }
 
-    /// The least recently used first.
+    /// The known surfaces, the least recently used first.
     package private(set) var all: [Surface] = []
-    /// The number of the newest.
+    /// The number of the newest surface.
     package private(set) var lastNumber = 0
     package var limit: Int
 
-    /// The default limit of surfaces of a camera.
+    /// The default of a camera's surface limit.
     package static let usualLimit = 64
 
     package init(limit: Int) { self.limit = limit }
 
-    /// Whether its numbers are such as it gives: what comes from another process may have any.
+    /// Whether the numbers are valid; values from another process are checked.
     package var isPossible: Bool { lastNumber >= 0 && all.allSatisfy { 0 < $0.number && $0.number <= lastNumber } }
 
-    /// How many bytes it takes beside its own size, roughly.
+    /// Roughly how many bytes it takes beyond its own size.
     package var byteCount: Int {
         all.reduce(0) { $0 + MemoryLayout<Surface>.stride + $1.recognizer.byteCount }
     }
 
-    /// The surface of a key, if it is known.
+    /// Returns the surface of a key, if it is known.
     package subscript(key: SurfaceKey) -> Surface? { all.last { $0.key == key } }
 
-    /// Follows the fingers of a surface into a frame.
+    /// Handles a frame of a surface's fingers.
     ///
     /// - Parameters:
-    ///   - timeMs: what the surface tells; it may go back.
-    ///   - isCancelled: whether the fingers that were there before are lost, and have not lifted.
+    ///   - timeMs: the surface's time; it may go back.
+    ///   - isCancelled: whether the fingers that were there before are lost rather than lifted.
     ///   - tellsAngles: whether the angle between two fingers can be trusted.
-    /// - Returns: `nil` where there was no finger and none has come, and for one surface too many where all have fingers.
+    /// - Returns: `nil` if there was no finger and none has come, or at the limit if all surfaces have fingers.
     package mutating func handle(
         _ touches: [Touch], of key: SurfaceKey, at timeMs: Double, isCancelled: Bool = false, tellsAngles: Bool = true
     ) -> Outcome? {
@@ -103,9 +103,9 @@ package struct TouchSurfaces: Codable, Sendable {
         return Outcome(surface: surface, timeMs: time, wasNew: wasNew)
     }
 
-    /// Loses the fingers of a surface that is gone, and forgets it.
+    /// Removes a surface that is gone, and cancels its fingers.
     ///
-    /// - Returns: what that has come to; `nil` where there were none.
+    /// - Returns: the result; `nil` if it had no fingers.
     package mutating func remove(_ key: SurfaceKey) -> Outcome? {
         guard let surface = self[key] else { return nil }
         let outcome = handle([], of: key, at: surface.clock.last - surface.clock.shift, isCancelled: true)
@@ -115,7 +115,7 @@ package struct TouchSurfaces: Codable, Sendable {
 }
 
 extension GestureEvent {
-    /// Points and degrees with 6 decimals, and a scale with 9.
+    /// The report with points and degrees rounded to 6 decimals, and a scale to 9.
     fileprivate var rounded: GestureEvent {
         var event = self
         event.value = value?.rounded
@@ -125,11 +125,11 @@ extension GestureEvent {
     }
 }
 
-/// A surface's own clock, made fit: it may be set, but never goes back.
+/// A surface's clock, corrected: it may be set, but never goes back.
 struct SurfaceClock: Codable, Sendable {
-    /// A clock that goes back further than this was set; less is a jitter. Milliseconds.
+    /// A clock that goes back further than this was set; less is jitter. In milliseconds.
     private static let jitter = 1000.0
-    /// No clock goes on beyond this: a line's times end there.
+    /// The latest time, which is the end of the range of times in lines.
     private static let latest = 1e15
 
     private(set) var last = -Double.infinity

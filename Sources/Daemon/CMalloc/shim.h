@@ -1,4 +1,4 @@
-// glibc's settings of malloc, which Swift's Glibc leaves out.
+// glibc's malloc settings, which Swift's Glibc module does not include.
 #ifndef GIMBAL_CMALLOC_H
 #define GIMBAL_CMALLOC_H
 

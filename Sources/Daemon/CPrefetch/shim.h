@@ -1,4 +1,4 @@
-// The processor's prefetch instruction, which Swift has no name for.
+// The processor's prefetch instruction, which Swift does not expose.
 #ifndef GIMBAL_CPREFETCH_H
 #define GIMBAL_CPREFETCH_H
 

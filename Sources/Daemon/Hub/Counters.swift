@@ -1,4 +1,4 @@
-// What `stats` counts, from the first process on. Each count is changed by the part that does what is counted.
+// The counts in `stats`, from the first process on. Each is changed by the part that does what it counts.
 
 final class Counters: Codable {
     var lines: UInt64 = 0
@@ -7,7 +7,7 @@ final class Counters: Codable {
     var bytesIn: UInt64 = 0
     var bytesOut: UInt64 = 0
 
-    /// Counts on from those of another process.
+    /// Continues the counts of another process.
     func goOn(from other: Counters) {
         (lines, errors, events) = (other.lines, other.errors, other.events)
         (bytesIn, bytesOut) = (other.bytesIn, other.bytesOut)

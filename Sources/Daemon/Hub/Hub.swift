@@ -1,9 +1,9 @@
-// All that the daemon decides, without any I/O. Bytes and time come in by `receive` and `advance`; bytes go out at the
-// end of a turn, through each peer's outlet; `deadline` says when to call next. So a socket's loop and a test's seed
-// drive it alike.
+// Everything that the daemon decides, without any I/O. Bytes and time come in through `receive` and `advance`, bytes go
+// out at the end of a turn through each peer's outlet, and `deadline` says when to call next. So a socket's loop and a
+// test's seed drive the hub alike.
 //
-// This is the face of the parts that do the work (`HubParts`, `Intake`). The way of a line through them is drawn in
-// Sources/README.md. Times are milliseconds of one monotonic clock.
+// This is the facade of the parts that do the work (`HubParts`, `Intake`). Sources/README.md shows the way of a line
+// through them. Times are milliseconds of one monotonic clock.
 
 import GimbalProtocol
 
@@ -12,12 +12,12 @@ import GimbalProtocol
     let queries: Queries
     private let intake: Intake
 
-    /// A hub that has nothing yet.
+    /// Creates a hub without cameras and clients.
     ///
     /// - Parameters:
-    ///   - server: the name and version that `hello` tells.
+    ///   - server: the name and version in the answer to `hello`.
     ///   - epochSeed: any number that differs from run to run.
-    ///   - memory: where long histories lie, so that the next process can go on with them.
+    ///   - memory: where long histories are stored, so that the next process can take them over.
     public init(
         limits: Limits = Limits(), server: String, epochSeed: UInt64, memory: (any HistoryMemory)? = nil,
         at now: Double
@@ -27,34 +27,34 @@ import GimbalProtocol
         intake = Intake(parts, LineHandler(parts, RequestApplier(parts, queries)))
     }
 
-    /// The name and version that `hello` tells.
+    /// The name and version in the answer to `hello`.
     package var server: String { parts.server }
 
-    /// Receives what a log may tell, with the client's outlet; `nil` if it is not logged.
+    /// The callback for what a log may report, with the client's outlet; `nil` if nothing is logged.
     package var observer: ((Note, any Outlet) -> Void)? {
         get { parts.observer.receive }
         set { parts.observer.receive = newValue }
     }
 
-    /// The traces that it can play by itself. To be set before clients connect.
+    /// The traces that the hub can play by itself. Set them before clients connect.
     public var traces: [StoredTrace] {
         get { parts.traces.all }
         set { parts.traces.all = newValue }
     }
 
-    /// How many cameras there are.
+    /// The number of cameras.
     public var cameraCount: Int { parts.registry.count }
 
-    // MARK: Peers come and go
+    // MARK: Connecting and disconnecting
 
     /// Adds a client.
     ///
-    /// - Parameter role: what it may do as long as it is connected.
+    /// - Parameter role: what it may do while it is connected.
     public func connect(_ outlet: any Outlet, role: Role = .everything) -> Peer {
         parts.clients.connect(outlet, role)
     }
 
-    /// The client's end of the connection is closed: it neither sends nor reads any more. Its replay stops.
+    /// Removes a client that has closed its connection: it neither sends nor reads any more. Stops its replay.
     public func disconnect(_ peer: Peer, at now: Double) {
         guard !peer.isClosed else { return }
         peer.output.close()
@@ -67,8 +67,8 @@ import GimbalProtocol
         parts.leases.release(peer, at: now)
     }
 
-    /// The client is gone without a word, as after writing and closing: its input is still handled, but its replay
-    /// stops.
+    /// Notes that the client has closed both sides of its connection, as after writing and closing. Its input is still
+    /// handled, but its replay stops.
     public func hangUp(_ peer: Peer, at now: Double) {
         guard !peer.isClosed else { return }
         if peer.sendsTrace || peer.input.isDiscarding { return close(peer, at: now) }
@@ -76,7 +76,7 @@ import GimbalProtocol
         if peer.input.hasEnded { parts.sender.enqueue(peer) } else { endOfInput(peer, at: now) }
     }
 
-    /// The client has sent its last byte. What it sent is still handled, and it may go on reading.
+    /// Notes that the client has sent its last byte. What it sent is still handled, and it may continue to read.
     public func endOfInput(_ peer: Peer, at now: Double) {
         guard !peer.isClosed, !peer.input.hasEnded else { return }
         if peer.input.isDiscarding { return close(peer, at: now) }
@@ -84,7 +84,7 @@ import GimbalProtocol
         intake.attend(to: peer, at: now)
     }
 
-    /// The client reads no more: its output is dropped.
+    /// Drops the output of a client that reads no more.
     private func stopSending(to peer: Peer) {
         parts.subscriptions.forget(peer)
         parts.waits.forget(peer)
@@ -97,17 +97,17 @@ import GimbalProtocol
         peer.outlet.close()
     }
 
-    // MARK: Bytes in
+    // MARK: Input
 
-    /// Handles bytes that a peer sent, or keeps them until it is its turn.
+    /// Handles bytes from a peer, or keeps them until it is the peer's turn.
     public func receive(_ bytes: Span<UInt8>, from peer: Peer, at now: Double) {
         intake.receive(bytes, from: peer, at: now)
     }
 
-    /// Whether more bytes of a peer are to be read: not while those that it has sent wait for their turn.
+    /// Whether to read more bytes from a peer: not while bytes that it has sent wait for their turn.
     public func wantsBytes(of peer: Peer) -> Bool { !peer.share.isWaiting }
 
-    /// The peer's connection takes bytes again.
+    /// Notes that the peer's connection takes bytes again.
     public func writable(_ peer: Peer) {
         peer.output.unblock()
         parts.sender.enqueue(peer)
@@ -115,12 +115,12 @@ import GimbalProtocol
 
     // MARK: Time
 
-    /// Tells what the wall clock shows, in microseconds since 1970; to be told in each turn, before anything else of it.
+    /// Sets the time of the wall clock, in microseconds since 1970. Call this in each turn, before anything else.
     public func setWallTime(_ microseconds: Int, at now: Double) {
         parts.clock.set(WallTime(microseconds: microseconds), at: now)
     }
 
-    /// When to call `advance` next, at the latest; `nil` if nothing is due. Ask at the end of a turn.
+    /// The latest time for the next call of `advance`; `nil` if nothing is due. Ask at the end of a turn.
     public var deadline: Double? {
         if parts.turns.isAnybodyWaiting && !intake.isStopped || parts.sender.hasUnfinished { return -.infinity }
         let begins =
@@ -147,8 +147,8 @@ import GimbalProtocol
         for peer in parts.clients.takeOverdue(at: now) { close(peer, at: now) }
     }
 
-    /// Sends everything that the turn has brought; then serves peers that wait for their turn, and sends what that
-    /// brings. So a client that asked for little does not wait for what others asked for.
+    /// Sends everything that the turn has produced; then serves peers that wait for their turn, and sends what that
+    /// produces. So a client with a small request does not wait for what others asked for.
     public func endTurn(at now: Double) {
         parts.sender.resumeUnfinished()
         sendNews(at: now)
@@ -159,7 +159,7 @@ import GimbalProtocol
         parts.turns.endTurn()
     }
 
-    /// Sends what has been emitted and answered: one write for each peer that has something to read.
+    /// Sends the events and answers so far: one write for each peer that has something to read.
     private func sendNews(at now: Double) {
         parts.runner.settle(at: now)
         parts.sender.serveQueue { send(to: $0, at: now) }
@@ -170,13 +170,13 @@ import GimbalProtocol
         case .sent: closeIfDone(peer, at: now)
         case .unfinished, .blocked: break
         case .broken:
-            // Whether it is gone altogether, its sending side will tell.
+            // Reading from the connection will show whether the client is gone altogether.
             stopSending(to: peer)
             closeIfDone(peer, at: now)
         }
     }
 
-    /// Closes a connection on which nothing is left to do, or sees to what is.
+    /// Closes a connection that has nothing left to do, or arranges for what is left.
     private func closeIfDone(_ peer: Peer, at now: Double) {
         parts.subscriptions.announceNewCameras(to: peer)
         switch peer.input.state {
@@ -190,7 +190,7 @@ import GimbalProtocol
         }
     }
 
-    /// Whether nothing is done for a peer that sends no more.
+    /// Whether nothing is left to do for a peer that sends no more.
     private func isIdle(_ peer: Peer) -> Bool {
         peer.input.isEmpty && !peer.sendsTrace && peer.subscriptions.isEmpty && peer.waits.all.isEmpty
             && !peer.share.isWaiting
@@ -198,30 +198,30 @@ import GimbalProtocol
 
     // MARK: Rest
 
-    /// Whether no camera moves by itself.
+    /// Whether no camera moves by itself, and no trace is played.
     public var isAtRest: Bool { parts.runner.isAtRest && parts.replays.count == 0 }
 
     /// Whether something other than gestures moves a camera at the moment: a fling, inertia, a tap or an animation.
     package func movesByItself(_ camera: String) -> Bool { parts.registry.camera(named: camera)?.nextTick != nil }
 
-    /// Handles no line any more, and brings every camera to rest where it is. What was emitted is still sent.
+    /// Stops handling lines, and brings every camera to rest where it is. Emitted events are still sent.
     public func end(at now: Double) {
         intake.stop()
         parts.runner.stopAll(at: now)
         parts.waits.answerAll()
     }
 
-    /// Stops everything where it is, in the middle of things: no line is handled any more, and no time passes.
+    /// Stops everything where it is, even in mid-motion: no more lines are handled, and no time passes.
     public func pause() {
         intake.stop()
         parts.playOuts.endAll(parts.registry.sorted)
         parts.waits.answerAll()
     }
 
-    /// Goes on after all.
+    /// Resumes after ``pause()``, if no other process takes over.
     public func resume() { intake.resume() }
 
-    // MARK: What is kept
+    // MARK: Saving
 
     /// Whether changes are saved.
     public var tracksChanges: Bool {
@@ -229,30 +229,29 @@ import GimbalProtocol
         set { parts.registry.tracksChanges = newValue }
     }
 
-    /// The cameras as they stand, sorted by name; not those that are there only to be watched.
+    /// Returns the current cameras, sorted by name, without those that exist only to be watched.
     ///
     /// - Parameter isLast: whether nothing happens any more.
     public func savedState(isLast: Bool) -> SavedState { SavedState(isLast: isLast, cameras: parts.registry.saved) }
 
-    /// Whether something may have changed since ``beginSaving(_:)`` was called last.
+    /// Whether something may have changed since the last call of ``beginSaving(_:)``.
     public var hasUnsaved: Bool { parts.registry.hasUnsaved }
 
-    /// Begins to bring a text up to date; cameras that change from now on are the next time's.
+    /// Begins to update a text. Cameras that change from now on are updated the next time.
     public func beginSaving(_ text: inout SavedText) { parts.registry.beginSaving(&text) }
 
-    /// Brings the text of so many cameras up to date, at most: it costs some ten microseconds for each.
+    /// Updates the text of at most `count` cameras, at a cost of some ten microseconds each.
     ///
-    /// - Returns: whether all is up to date.
+    /// - Returns: whether the text is up to date.
     public func continueSaving(_ text: inout SavedText, atMost count: Int) -> Bool {
         parts.registry.continueSaving(&text, atMost: count)
     }
 
-    /// Restores cameras, also if they are more than there may be now: then no new ones are made. To be called before
-    /// clients connect.
+    /// Restores cameras, even more than the limit allows: no new ones are made then. Call this before clients connect.
     ///
-    /// - Parameter keepsEpochs: whether it is sure that nothing was emitted after the state was saved; otherwise a
-    ///   subscriber must not take what comes for what follows on what it read.
-    /// - Returns: how many there are.
+    /// - Parameter keepsEpochs: whether it is certain that nothing was emitted after the state was saved. Otherwise the
+    ///   cameras get new epochs, so that no subscriber takes new events for the continuation of what it read.
+    /// - Returns: the number of cameras.
     public func restore(_ saved: SavedState, keepsEpochs: Bool, at now: Double) -> Int {
         parts.registry.restore(saved.cameras, keepsEpochs: keepsEpochs, at: now)
         parts.runner.scheduleIdleActions()

@@ -1,17 +1,16 @@
-// The parts of a hub. Each owns what it changes, and knows only those above it in this list: nothing goes in a circle.
+// The parts of a hub. Each owns what it changes, and knows only those above it in this list, so there are no cycles.
 
 struct HubParts {
     let limits: Limits
     let server: String
     let counters = Counters()
     let observer = ClientObserver()
-    /// What the wall clock shows.
     let clock = WallClock()
-    /// Whose turn it is.
+    /// Budgets of work and events, and the queue of waiting peers.
     let turns: Turns
-    /// Which cameras there are.
+    /// All cameras, by name.
     let registry: CameraRegistry
-    /// Who is connected.
+    /// All clients.
     let clients: ClientRegistry
     /// Sends replies and events to peers.
     let sender: Sender
@@ -19,15 +18,15 @@ struct HubParts {
     let errors: ErrorReplies
     /// The subscriptions of all peers.
     let subscriptions: Subscriptions
-    /// Requests that wait for a camera's rest.
+    /// Requests that wait until a camera rests.
     let waits: RestWaits
-    /// Cameras in time.
+    /// Moves cameras in time, and passes on what that produces.
     let runner: CameraRunner
-    /// Where cameras are to be at times of the wall clock.
+    /// Positions that cameras take at certain times of the wall clock.
     let playOuts: PlayOuts
-    /// Who alone may move a camera.
+    /// Leases of cameras, and the requests that wait for one.
     let leases: Leases
-    /// The traces that are played.
+    /// The traces that are being played.
     let replays: Replays
     /// The traces that the daemon can play by itself.
     let traces = StoredTraces()

@@ -1,5 +1,5 @@
-// The process: sockets, signals, the service manager, and the turn of the loop. A turn reads what has come, does what is
-// due, sends everything in one go for each client, and only then frees what is over.
+// The process: sockets, signals, the service manager, and the turn of the loop. A turn reads what has arrived, does
+// what is due, sends each client everything at once, and only then frees what has ended.
 
 import GimbalProtocol
 import Glibc
@@ -19,40 +19,40 @@ final class Daemon {
     let log: Log
     let manager: ServiceManager
     let keeper: StateKeeper?
-    /// What the process before has left, until it is taken over.
+    /// What the process before left, until it is taken over.
     private var inheritance: Inheritance?
-    /// Where long histories lie; `nil` where the system has no memory to share.
+    /// The memory of long histories; `nil` if the system cannot share memory.
     var handoverFile: HandoverFile?
     private let memory: Memory
 
     private var watchers: [Watcher] = []
     private var deadline: ClosureWatcher?
-    /// What the loop waits for no longer than, as ``deadline`` has been set; `nil` once that has come.
+    /// The deadline for which ``deadline`` is set; `nil` once it has fired.
     private var armedDeadline: Double?
 
     private var clientLog: ClientLog?
-    /// When it was last said that clients are refused.
+    /// When the log last said that clients are refused.
     private var saidRefused = -Double.infinity
-    /// How far the daemon is from its end.
+    /// How close the daemon is to its end.
     enum Phase {
         case running
-        /// It makes room for the next process, and serves all clients until then; at the latest at a time.
+        /// It makes room for the next process, and serves all clients until then, at most until a time.
         case departing(Departure, by: Double)
-        /// It takes nothing more, and sends until a time what has not been read.
+        /// It accepts no more input, and sends what is unsent until a time.
         case ending(by: Double)
         /// The next process has everything.
         case handedOver
     }
 
     var phase = Phase.running
-    /// As long as clients that do not read are waited for.
+    /// How long to wait for clients that do not read.
     static let graceMs = 2000.0
 
     init(_ options: Options, _ log: Log, _ manager: ServiceManager) throws {
         self.options = options
         self.log = log
         self.manager = manager
-        // Close leftovers that it cannot understand before opening anything.
+        // Descriptors that are not understood are closed before any are opened.
         let inheritance = Inheritance(manager, log)
         (self.inheritance, handoverFile) = (inheritance, inheritance.file)
         loop = try EventLoop()
@@ -86,9 +86,9 @@ final class Daemon {
         try sockets.listen { [unowned self] in accept($0, by: $1) }
         try watchSignals()
         Signals.unblock()
-        // What ends this process is not to end the next one, too.
+        // State that ends this process must not end the next one, too.
         manager.forgetStored()
-        // Only who has the socket takes the state: another daemon's is none of its business.
+        // The socket's owner alone may take the state: another daemon's must stay untouched.
         if inheritance.map(takeOver) == true { keeper?.resume() } else { try keeper?.restore(at: now()) }
         inheritance = nil
         log(.info, .ready, "version \(gimbalVersion) is ready: libevent \(EventLoop.version) with \(loop.method)")
@@ -105,7 +105,7 @@ final class Daemon {
         log(.info, .ended, "ended")
     }
 
-    /// Does what is due, sends, frees, and says how long the next turn may wait.
+    /// Does what is due, sends, frees, and sets the time limit of the next turn.
     private func endTurn() throws {
         let now = present()
         hub.advance(to: now)
@@ -116,17 +116,17 @@ final class Daemon {
         try armDeadline()
     }
 
-    /// Milliseconds of the monotonic clock.
+    /// Returns the time of the monotonic clock in milliseconds.
     func now() -> Double { MonotonicClock.now }
 
-    /// The same, and the hub is told what the wall clock shows then.
+    /// Returns the same, and sets the hub's wall clock to the present.
     func present() -> Double {
         let now = now()
         hub.setWallTime(RealtimeClock.microseconds, at: now)
         return now
     }
 
-    /// Makes the loop wait no longer than until the next deadline; a far one is checked again every hour.
+    /// Limits the loop's wait to the next deadline; a distant one is checked again every hour.
     private func armDeadline() throws {
         let earliest = min(hub.deadline ?? .infinity, phase.deadline ?? .infinity, keeper?.due ?? .infinity)
         let wanted = earliest < .infinity ? earliest : nil
@@ -150,7 +150,7 @@ final class Daemon {
             try ClosureWatcher.signal(loop, Signals.reloading) { [unowned self] in
                 log(.info, "SIGHUP: nothing is reloaded; SIGUSR2 restarts in place, with the settings as they are now")
             })
-        // It only ends the wait: what is due is done in every turn.
+        // It only ends the wait: every turn does what is due.
         deadline = ClosureWatcher(loop) { [unowned self] in armedDeadline = nil }
         if manager.hasNotifySocket || manager.watchdogInterval != nil {
             let tick = ClosureWatcher(loop) { [unowned self] in manager.keepAlive(status) }
@@ -163,7 +163,7 @@ final class Daemon {
         "\(counted(clients.all.count, "connection")), \(counted(hub.cameraCount, "camera"))"
     }
 
-    /// Each client needs a descriptor: as many as are allowed.
+    /// Raises the descriptor limit: each allowed client needs a descriptor.
     private func raiseDescriptorLimit() {
         var limit = rlimit()
         guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
@@ -194,7 +194,7 @@ final class Daemon {
         clientLog?.came(connection, of: clients.all.count, at: now())
     }
 
-    /// The connection of a descriptor; `nil`, with the descriptor closed, if its user is unknown.
+    /// Returns the connection of a descriptor; `nil`, with the descriptor closed, if its user is unknown.
     func connection(_ descriptor: CInt, by socketKind: SocketKind) -> Connection? {
         do throws(SystemError) {
             let client = try PeerCredentials(of: descriptor, groups: !options.access.groups.isEmpty)
@@ -207,14 +207,14 @@ final class Daemon {
         }
     }
 
-    /// Why one more connection is refused; `nil` if it is not.
+    /// Returns why one more connection is refused; `nil` if it is not.
     private func objection(to connection: Connection) -> String? {
         let isTrusted = options.access.isTrusted(connection.user)
         guard
             let reason = clients.counts.objection(
                 to: connection.user, connection.role, isTrusted: isTrusted, options.limits)
         else { return nil }
-        // A refused client may come again at once, and for ever.
+        // A refused client may reconnect at once, and for ever.
         if now() - saidRefused >= 60_000 {
             log(.warning, .clientsRefused, "clients are refused: \(reason)", [.clientUser: "\(connection.user)"])
             saidRefused = now()
@@ -222,7 +222,7 @@ final class Daemon {
         return reason
     }
 
-    /// Says why, as far as the socket takes it.
+    /// Sends the reason, as far as the socket has room.
     private func refuse(_ connection: Connection, because reason: String) {
         var line = LineWriter()
         let error = WireError(.limitReached, "\(reason), and no more are taken")
@@ -231,7 +231,7 @@ final class Daemon {
         connection.release()
     }
 
-    /// Forgets a connection; it is freed at the end of the turn.
+    /// Removes a connection; it is freed at the end of the turn.
     func retire(_ connection: Connection) {
         clients.retire(connection)
         memory.clientWent()
@@ -240,7 +240,7 @@ final class Daemon {
 
     // MARK: Ending
 
-    /// Ends, in a while; asked again, at once.
+    /// Ends after a grace period; a second request ends at once.
     private func askedToEnd() {
         switch phase {
         case .running, .departing(.restart, _): break
@@ -251,11 +251,11 @@ final class Daemon {
         let end = now() + Self.graceMs
         log(.info, "ending")
         manager.notify("STOPPING=1")
-        // Whether it is to be started again, the manager does not say: it may.
+        // The manager does not say whether it starts the daemon again, so it may.
         if manager.hasNotifySocket { phase = .departing(.leaveToManager, by: end) } else { self.end(by: end) }
     }
 
-    /// Takes no more input; clients that read still get what was emitted.
+    /// Accepts no more input; clients that read still get what was emitted.
     private func end(by end: Double) {
         phase = .ending(by: end)
         sockets.stopListening()
@@ -263,7 +263,7 @@ final class Daemon {
         for connection in clients.all { connection.setReading(false) }
     }
 
-    /// Whether there is more for a client than it has been sent.
+    /// Whether there is unsent output for a client.
     var hasAnybodyUnsent: Bool { clients.all.contains { $0.peer?.hasUnsent == true } }
 
     private var isOver: Bool {
@@ -274,7 +274,7 @@ final class Daemon {
 }
 
 extension Daemon.Phase {
-    /// When something is due at the latest.
+    /// The latest time of the phase's next step.
     fileprivate var deadline: Double? {
         switch self {
         case .running, .handedOver: nil

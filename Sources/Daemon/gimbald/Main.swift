@@ -36,7 +36,7 @@ struct Main {
         } catch {
             let (status, message) = explain(error)
             Log(of: name, level: level)(.error, message)
-            // What fails at the end is no failure to start.
+            // A failure at the end is not a failure to start.
             if status != ioError { manager.report(startFailure: message) }
             exit(status)
         }
@@ -48,7 +48,7 @@ struct Main {
         try Daemon(options, log, manager).run()
     }
 
-    /// The exit status and the message for an error.
+    /// Returns the exit status and the message for an error.
     private static func explain(_ error: any Error) -> (status: CInt, message: PrintableText) {
         switch error {
         case let error as Options.UsageError: (usage, "\(error.message); see gimbald --help")

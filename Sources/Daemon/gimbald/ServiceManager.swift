@@ -1,43 +1,43 @@
 // The service manager's notify protocol (sd_notify(3)), socket activation (sd_listen_fds(3)) and descriptor store
-// (sd_pid_notify_with_fds(3)), spoken directly: datagrams and a few variables. libsystemd would bring eight libraries into
-// a process of a few megabytes.
+// (sd_pid_notify_with_fds(3)), implemented directly: datagrams and a few variables. libsystemd would bring eight
+// libraries into a process of a few megabytes.
 
 import Glibc
 import Service
 
 /// The service manager that started this process, if one did.
 struct ServiceManager {
-    /// What stored descriptors are called.
+    /// The names of stored descriptors.
     enum Stored: String, Equatable {
         case state = "gimbal-state"
         case client = "gimbal-client"
     }
 
-    /// How often what must not be lost is tried, a second each at most.
+    /// How often to try sending what must not be lost, for at most a second each.
     private static let attempts = 10
 
-    /// The most descriptors that go along with one datagram. (The kernel's SCM_MAX_FD.)
+    /// The most descriptors in one datagram. (The kernel's SCM_MAX_FD.)
     private static let mostDescriptors = 253
 
     private let notifySocket: String?
     private let channel: CInt
     private let watchdogVariable: String?
-    /// Milliseconds between signs of life; `nil` if the manager does not wait for them.
+    /// Milliseconds between watchdog messages; `nil` if the manager does not expect them.
     let watchdogInterval: Double?
-    /// The sockets that were passed, listening.
+    /// The passed sockets, which are listening.
     private(set) var sockets: [(descriptor: CInt, socketKind: SocketKind)] = []
-    /// What the process before had stored.
+    /// The descriptors that the process before has stored.
     private(set) var stored: [(name: Stored, descriptor: CInt)] = []
 
-    /// All that is open by the manager.
+    /// All descriptors that the manager has opened or that lead to it.
     var descriptors: Set<CInt> {
         Set(sockets.map(\.descriptor) + stored.map(\.descriptor) + (channel < 0 ? [] : [channel]))
     }
 
-    /// The shortest watchdog's time that is honoured, in microseconds.
+    /// The shortest watchdog time that is honoured, in microseconds.
     private static let shortestWatchdog: UInt64 = 10_000
 
-    /// Reads the environment, and takes from it what is meant for this process alone.
+    /// Reads the environment, and removes from it what is meant for this process alone.
     init(_ log: Log) {
         let variables = ManagerVariables(log)
         notifySocket = variables["NOTIFY_SOCKET"]
@@ -57,7 +57,7 @@ struct ServiceManager {
         variables.remove(["NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC"])
     }
 
-    /// Gives the environment what was taken from it, for the process that this one becomes.
+    /// Restores what was removed from the environment, for the process that this one becomes.
     func passOn() {
         if let notifySocket { unsafe setenv("NOTIFY_SOCKET", notifySocket, 1) }
         if let watchdogVariable { unsafe setenv("WATCHDOG_USEC", watchdogVariable, 1) }
@@ -65,7 +65,7 @@ struct ServiceManager {
 
     // MARK: The descriptor store
 
-    /// Has descriptors kept for the next process. Without a store, or without room in it, they are not.
+    /// Stores descriptors for the next process. Without a store, or without room in it, they are lost.
     ///
     /// - Returns: how many could not even be sent.
     func store(_ descriptors: [CInt], as name: Stored) -> Int {
@@ -77,11 +77,11 @@ struct ServiceManager {
         return lost
     }
 
-    /// Sends what must not be lost: a manager that is busy takes it a little later.
+    /// Sends what must not be lost: a busy manager accepts it a little later.
     private func send(_ state: String, with descriptors: [CInt]) -> Bool {
         for _ in 0..<Self.attempts {
             if notify(state, with: descriptors) { return true }
-            // ETOOMANYREFS: too many descriptors are on their way.
+            // ETOOMANYREFS: too many descriptors are in flight.
             guard [EAGAIN, ENOBUFS, ENOMEM, EINTR, ETOOMANYREFS].contains(errno) else { return false }
             extendTimeout()
             waitForBarrier()
@@ -89,14 +89,14 @@ struct ServiceManager {
         return false
     }
 
-    /// Has nothing kept any more of what was stored.
+    /// Removes everything from the descriptor store.
     func forgetStored() {
         for name in [Stored.state, .client] where stored.contains(where: { $0.name == name }) {
             notify("FDSTOREREMOVE=1\nFDNAME=\(name.rawValue)")
         }
     }
 
-    /// Waits until the manager has processed all messages, some seconds at most. (sd_notify_barrier(3))
+    /// Waits until the manager has processed all messages, for some seconds at most. (sd_notify_barrier(3))
     func waitForBarrier() {
         var ends: [CInt] = [-1, -1]
         guard hasNotifySocket, unsafe pipe2(&ends, O_CLOEXEC) == 0 else { return }
@@ -110,27 +110,27 @@ struct ServiceManager {
         _ = close(ends[0])
     }
 
-    // MARK: Telling
+    // MARK: Notifications
 
     /// Whether there is a service manager to notify.
     var hasNotifySocket: Bool { notifySocket != nil }
 
-    /// Says that the daemon restarts in place: it counts as reloading until it is ready again.
+    /// Notifies that the daemon restarts in place: it counts as reloading until it is ready again.
     ///
     /// - Parameter now: milliseconds of the monotonic clock.
     func notifyReloading(at now: Double) { notify("RELOADING=1\nMONOTONIC_USEC=\(UInt64(now * 1000))") }
 
-    /// Asks the manager to wait for another ten seconds until what is under way is over.
+    /// Asks the manager to wait another ten seconds for the current step.
     func extendTimeout() { notify("EXTEND_TIMEOUT_USEC=10000000") }
 
-    /// Tells what goes on, from the loop: a manager that does not read is not waited for.
+    /// Sends the status from the loop, without waiting for a manager that does not read.
     func keepAlive(_ status: String) { notify("WATCHDOG=1\nSTATUS=\(status)", waits: false) }
 
     /// Sends a state, such as "READY=1". Most errors do not matter: a manager that is gone misses nothing.
     ///
     /// - Parameters:
-    ///   - descriptors: go along with it, at most ``mostDescriptors``.
-    ///   - waits: whether a manager that does not read is waited for, a second at the most.
+    ///   - descriptors: sent along with it, at most ``mostDescriptors``.
+    ///   - waits: whether to wait for a manager that does not read, for a second at most.
     /// - Returns: whether it was sent, or there is no receiver; otherwise `errno` says why not.
     @discardableResult func notify(
         _ state: String, with descriptors: [CInt] = [], waits: Bool = true
@@ -147,10 +147,10 @@ struct ServiceManager {
         return Self.send(Array(state.utf8), with: descriptors, to: &address, length, channel, flags)
     }
 
-    /// The socket to the manager, open from the start: later there may be no descriptor left for one.
+    /// Opens the socket to the manager; done at the start, since later there may be no descriptor left for it.
     private static func openChannel() -> CInt {
         let descriptor = socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        // A manager that hears nothing must not keep the daemon.
+        // A manager that does not read must not block the daemon.
         var timeout = timeval(tv_sec: 1, tv_usec: 0)
         _ = unsafe setsockopt(
             descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
@@ -163,7 +163,7 @@ struct ServiceManager {
     ) -> Bool {
         var text = text
         var control = controlMessage(descriptors)
-        // Sound: the message points into the three only during the call.
+        // Sound: the message points into these three only during the call.
         return unsafe withUnsafeMutablePointer(to: &address) { address in
             unsafe text.withUnsafeMutableBytes { text in
                 unsafe control.withUnsafeMutableBytes { control in
@@ -183,7 +183,7 @@ struct ServiceManager {
         }
     }
 
-    /// The ancillary data that takes descriptors along: what the macros of cmsg(3) would make, in whole words.
+    /// Returns the ancillary data for descriptors, as the macros of cmsg(3) would make it, in whole words.
     private static func controlMessage(_ descriptors: [CInt]) -> [UInt64] {
         guard !descriptors.isEmpty else { return [] }
         let rights: UInt64 = 1  // SCM_RIGHTS, of an enumeration that Swift does not see

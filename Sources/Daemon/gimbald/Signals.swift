@@ -1,5 +1,5 @@
-// The signals that ask the daemon for something. They are blocked until it listens to them, so that one that comes early, or
-// during a restart in place, is neither lost nor the end of it.
+// The signals that the daemon handles. They are blocked until it listens to them, so that one that comes early, or
+// during a restart in place, neither is lost nor ends the daemon.
 
 import Glibc
 
@@ -8,7 +8,7 @@ enum Signals {
     static let restarting = SIGUSR2
     static let reloading = SIGHUP
 
-    /// Blocks them, and unblocks others that the parent process may have blocked.
+    /// Blocks the signals, and unblocks others that the parent process may have blocked.
     static func block() {
         var blocked = sigset_t()
         _ = unsafe sigemptyset(&blocked)
@@ -16,7 +16,7 @@ enum Signals {
         _ = unsafe sigprocmask(SIG_SETMASK, &blocked, nil)
     }
 
-    /// Unblocks them; those that have come meanwhile come now.
+    /// Unblocks the signals; pending ones are delivered now.
     static func unblock() {
         var none = sigset_t()
         _ = unsafe sigemptyset(&none)

@@ -1,16 +1,16 @@
-// A daemon that cannot start says why from one place: to the log, the service manager's status, and the
-// clients that wait at its sockets. Otherwise those clients would wait for ever, and the service manager would start
-// the daemon again and again for a client that gets no answer.
+// Reports in one place why the daemon cannot start: to the log, the service manager's status, and the clients that wait
+// at its sockets. Otherwise those clients would wait for ever, and the service manager would start the daemon again and
+// again for a client that gets no answer.
 
 import Glibc
 import UnixSocket
 import GimbalProtocol
 
 extension ServiceManager {
-    /// The most clients that can wait at a socket. The next process answers those that come later.
+    /// The most clients that can wait at a socket. The next process answers later ones.
     private static let mostClients = 4096
 
-    /// Tells the manager, and every client that waits at its sockets, why the daemon does not start.
+    /// Reports to the manager, and to every client that waits at its sockets, why the daemon does not start.
     func report(startFailure reason: PrintableText) {
         notify("STATUS=\(reason)")
         var line = LineWriter()

@@ -1,5 +1,5 @@
-// What a camera did over time, from whatever tells it: events of Gimbal, an app's own log, a table. Times count from the
-// first line that has one, so that streams of one trace lie over one another.
+// What a camera did over time, from any source: events of Gimbal, an app's own log, a table. Times count from the first
+// line that has one, so that streams of one trace can be superimposed.
 
 import MapCamera
 
@@ -8,7 +8,7 @@ package struct CameraSample: Equatable, Sendable {
     /// Milliseconds since the stream began.
     package let timeMs: Double
     package let position: CameraPosition
-    /// The line that tells it, from 1.
+    /// The line that contains it, from 1.
     package let line: Int
 
     package init(timeMs: Double, position: CameraPosition, line: Int) {
@@ -18,23 +18,23 @@ package struct CameraSample: Equatable, Sendable {
 
 /// What a camera did over time.
 package struct CameraStream: Sendable {
-    /// A movement, from the first thing that moved the camera to its rest.
+    /// A movement, from the first motion of the camera to its rest.
     package struct Movement: Equatable, Sendable {
         package let startMs: Double
-        /// `nil` while it lasts.
+        /// `nil` while the movement continues.
         package fileprivate(set) var endMs: Double?
     }
 
-    /// Where the camera was, in the order of time.
+    /// Where the camera was, in order of time.
     package private(set) var samples: [CameraSample] = []
-    /// The camera's movements. Of a log without events: its changes, with pauses of more than 100 ms between them.
+    /// The camera's movements. In a log without events: its changes, separated by pauses of more than 100 ms.
     package private(set) var movements: [Movement] = []
-    /// When the stream ends, in milliseconds: with its trace, or with its last line.
+    /// When the stream ends, in milliseconds: at the end of its trace, or at its last line.
     package private(set) var endMs = 0.0
     /// The screen that distances are measured on.
     package var viewport = Viewport.standard
 
-    /// From one line of a log to the next the camera has moved on, if they are no further apart; otherwise it has rested.
+    /// How far apart two lines of a log may be for the camera to have moved between them; otherwise it rested.
     static let longestStepMs = 100.0
 
     package init() {}
@@ -53,7 +53,7 @@ package struct CameraStream: Sendable {
         add(timeMs, position, line)
     }
 
-    /// A line of a log, which tells no movements.
+    /// Adds a line of a log, which does not contain movements.
     mutating func logged(at timeMs: Double, _ position: CameraPosition, line: Int) {
         if let last = samples.last, last.position != position {
             if let index = movements.indices.last, let end = movements[index].endMs, timeMs - end <= Self.longestStepMs
@@ -74,15 +74,15 @@ package struct CameraStream: Sendable {
         endMs = max(endMs, timeMs)
     }
 
-    // MARK: Asking
+    // MARK: Queries
 
-    /// Whether nothing moves at the end.
+    /// Whether the camera is at rest at the end.
     package var isAtRest: Bool { movements.last.map { $0.endMs != nil } ?? true }
 
-    /// Where the camera is in the end.
+    /// Where the camera is at the end.
     package var last: CameraSample? { samples.last }
 
-    /// The index of the last sample of a time, or of one before it; `nil` before the first.
+    /// Returns the index of the last sample at or before a time; `nil` before the first.
     func index(at timeMs: Double) -> Int? {
         var (low, high) = (0, samples.count)
         while low < high {
@@ -92,10 +92,10 @@ package struct CameraStream: Sendable {
         return low > 0 ? low - 1 : nil
     }
 
-    /// The last sample of a time, or of one before it; before the first, the first.
+    /// Returns the last sample at or before a time; before the first, the first.
     package func sample(at timeMs: Double) -> CameraSample? { index(at: timeMs).map { samples[$0] } ?? samples.first }
 
-    /// Where the camera is on its way at a time: as the last sample says, or between it and the next one if that is near.
+    /// Returns where the camera may be at a time: at the last sample, or between it and the next one if that is near.
     func ways(at timeMs: Double) -> [CameraSample] {
         guard let index = index(at: timeMs) else { return samples.first.map { [$0] } ?? [] }
         let sample = samples[index]
@@ -109,7 +109,7 @@ package struct CameraStream: Sendable {
 }
 
 extension CameraPosition {
-    /// A position on the straight way to another, in Mercator's plane and by the shorter turn.
+    /// Returns a position on the straight path to another, in the Mercator plane and by the shorter turn.
     fileprivate func interpolated(to other: CameraPosition, _ share: Double) -> CameraPosition {
         let (from, to) = (MercatorPoint(target), MercatorPoint(other.target))
         let turn = wrap180(other.target.longitude - target.longitude) * (.pi / 180)

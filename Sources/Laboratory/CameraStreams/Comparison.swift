@@ -14,19 +14,19 @@ package struct Comparison: Sendable {
         package let difference: Difference
     }
 
-    /// Where the streams first go apart; `nil` if they do not.
+    /// Where the streams first diverge; `nil` if they do not.
     package private(set) var first: Moment?
-    /// Where they are farthest apart, measured by what is allowed.
+    /// Where they are farthest apart, relative to the tolerance.
     package private(set) var worst: Moment?
-    /// Where both come to; `nil` if one of them is empty.
+    /// Where both end; `nil` if one of them is empty.
     package private(set) var end: Moment?
-    /// For how long they are apart, in milliseconds.
+    /// How long they are apart, in milliseconds.
     package private(set) var apartMs = 0.0
-    /// How long the longer of them lasts, in milliseconds.
+    /// The length of the longer one, in milliseconds.
     package let lengthMs: Double
     package let tolerance: Tolerance
 
-    /// Whether they are as near to each other as is allowed all the time.
+    /// Whether they are within the tolerance all the time.
     package var isSame: Bool { first == nil }
 
     /// Compares streams; distances are measured on the screen of the expected one.
@@ -52,14 +52,14 @@ package struct Comparison: Sendable {
         if let since = apartSince { apartMs += lengthMs - since }
     }
 
-    /// How far apart streams are over time, in points of the screen.
+    /// Returns the distance between streams over time, in points of the screen.
     package static func distances(expected: CameraStream, found: CameraStream) -> [(timeMs: Double, points: Double)] {
         times(expected, found).compactMap { time in
             nearest(expected, found, at: time, .none).map { (time, $0.difference.points) }
         }
     }
 
-    /// The times at which either stream tells something, each once.
+    /// Returns the times of the samples of either stream, each once.
     private static func times(_ expected: CameraStream, _ found: CameraStream) -> [Double] {
         var times: [Double] = []
         var (one, other) = (expected.samples[...], found.samples[...])
@@ -71,7 +71,7 @@ package struct Comparison: Sendable {
         return times
     }
 
-    /// Both cameras at a time; where they may be earlier or later, as near to each other as they come.
+    /// Returns both cameras at a time; if the tolerance allows them to be earlier or later, where they are closest.
     private static func nearest(
         _ expected: CameraStream, _ found: CameraStream, at time: Double, _ tolerance: Tolerance
     ) -> Moment? {
@@ -97,7 +97,7 @@ package struct Comparison: Sendable {
 }
 
 extension CameraStream {
-    /// Where the camera is at a time, give or take some milliseconds.
+    /// Returns where the camera is around a time, up to a margin in milliseconds.
     fileprivate func around(_ time: Double, _ margin: Double) -> [CameraSample] {
         let start = (index(at: time - margin) ?? -1) + 1
         let within = samples[min(start, samples.count)...].prefix { $0.timeMs <= time + margin }

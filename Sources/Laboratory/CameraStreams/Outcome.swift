@@ -1,10 +1,10 @@
-// What came of an expectation: fulfilled, or a report of ten lines at the most that says where, by how much and in which
-// units. Pure: the same streams give the same words.
+// The outcome of an expectation: fulfilled, or a report of at most ten lines that says where it failed, by how much and
+// in which units. Pure: the same streams give the same words.
 
 import GimbalProtocol
 import MapCamera
 
-/// What came of one expectation.
+/// The outcome of one expectation.
 package struct Outcome: Equatable, Sendable {
     /// Why an expectation is not fulfilled.
     package struct Failure: Equatable, Sendable {
@@ -12,7 +12,7 @@ package struct Outcome: Equatable, Sendable {
         package let summary: String
         /// The lines below it.
         package let details: [String]
-        /// Where in the stream it is seen, in milliseconds; `nil` if that is nowhere in particular.
+        /// Where in the stream the failure is, in milliseconds; `nil` if nowhere in particular.
         package let timeMs: Double?
 
         package init(_ summary: String, _ details: [String] = [], at timeMs: Double? = nil) {
@@ -22,14 +22,14 @@ package struct Outcome: Equatable, Sendable {
 
     /// What was expected.
     package let name: String
-    /// `nil` if it is so.
+    /// `nil` if the expectation is fulfilled.
     package let failure: Failure?
 
     package init(_ name: String, _ failure: Failure? = nil) { (self.name, self.failure) = (name, failure) }
 }
 
 extension Comparison {
-    /// Why streams that must not go apart did.
+    /// The failure if the streams diverge.
     package var failure: Outcome.Failure? {
         guard let first, let worst, let end else { return nil }
         var details = [
@@ -46,12 +46,12 @@ extension Comparison {
     }
 }
 
-/// Why lines that must be the same bytes are not.
+/// Returns the failure if lines are not the same bytes.
 ///
 /// - Parameters:
 ///   - expected: the golden lines, without line feeds.
-///   - found: what was printed.
-///   - comparison: how the streams differ that the lines tell.
+///   - found: the printed lines.
+///   - comparison: how the streams in the lines differ.
 package func exactFailure(
     expected: [ArraySlice<UInt8>], found: [ArraySlice<UInt8>], _ comparison: Comparison
 ) -> Outcome.Failure? {
@@ -66,7 +66,7 @@ package func exactFailure(
     guard let failure = comparison.failure else {
         return Outcome.Failure("first apart in line \(index + 1), though the camera is the same all the time", details)
     }
-    // The numbers of the first difference stand in the lines themselves.
+    // The lines themselves contain the numbers of the first difference.
     let rest = failure.details.filter { ["apart by", "most apa", "at the e", "apart fo"].contains($0.prefix(8)) }
     let time = comparison.first?.timeMs
     return Outcome.Failure(
@@ -99,7 +99,7 @@ extension Statement {
                 "outside at \(seconds(out.timeMs)), line \(out.line)", ["found     \(out.position.words)"],
                 at: out.timeMs)
         case .zoomBetween(let low, let high):
-            // As many decimals as the daemon prints.
+            // Half of the last decimal that the daemon prints.
             let range = (low - 5e-7)...(high + 5e-7)
             guard let out = stream.samples.first(where: { !range.contains($0.position.zoom) }) else { return nil }
             let by = max(low - out.position.zoom, out.position.zoom - high)
@@ -137,7 +137,7 @@ extension Statement.View {
 }
 
 extension CoordinateBounds {
-    /// Whether a place lies inside or on the edge, give or take what is printed of it.
+    /// Whether a place is inside or on the edge, to the precision of what is printed.
     fileprivate func contains(_ place: LatLng) -> Bool {
         let margin = 1e-9
         guard (southWest.latitude - margin)...(northEast.latitude + margin) ~= place.latitude else { return false }

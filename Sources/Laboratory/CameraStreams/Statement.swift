@@ -1,5 +1,5 @@
-// Expectations of a camera: one statement a line in an .expect file, with the same words as options of `gimbal expect`.
-// Protocols/test-kit.md describes the words.
+// Expectations of a camera: one statement per line in an .expect file, in the same words as the options of `gimbal
+// expect`. Protocols/test-kit.md describes the words.
 
 import MapCamera
 
@@ -10,7 +10,7 @@ package struct StatementError: Error, Equatable, CustomStringConvertible {
     init(_ description: String) { self.description = description }
 }
 
-/// What a camera has to have done.
+/// An expectation of what a camera did.
 package struct Statement: Equatable, Sendable {
     /// A moment of a stream.
     package enum Moment: Equatable, Sendable {
@@ -19,7 +19,7 @@ package struct Statement: Equatable, Sendable {
         case time(Double)
     }
 
-    /// Where the camera has to be; what is `nil` is not looked at.
+    /// Where the camera has to be; members that are `nil` are not checked.
     package struct View: Equatable, Sendable {
         var target: LatLng?
         var zoom: Double?
@@ -30,15 +30,15 @@ package struct Statement: Equatable, Sendable {
 
     package enum Kind: Equatable, Sendable {
         case at(Moment, View)
-        /// The camera rests from this time on, in milliseconds.
+        /// The camera is at rest from this time on, in milliseconds.
         case idleBy(Double)
         /// The target never leaves these bounds.
         case neverOutside(CoordinateBounds)
         /// The zoom is never lower or higher.
         case zoomBetween(Double, Double)
-        /// There are so many movements.
+        /// There are exactly this many movements.
         case moves(Int)
-        /// The whole way is that of a golden file; without a tolerance, to the byte.
+        /// The whole path matches a golden file; without a tolerance, byte for byte.
         case golden(file: String, Tolerance?)
     }
 
@@ -109,7 +109,7 @@ package struct Statement: Equatable, Sendable {
         return word
     }
 
-    /// Reads a time, from 0 on.
+    /// Reads a time, which must not be negative.
     static func milliseconds(_ text: String) throws(StatementError) -> Double {
         guard let time = WrittenTime.milliseconds(text), time >= 0 else {
             throw StatementError("write a time, such as 800ms, 1.5s or 1:05, and not \"\(text)\"")

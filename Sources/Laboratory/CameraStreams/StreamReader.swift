@@ -1,11 +1,11 @@
 // Turns lines of text into a camera's stream: events as Gimbal prints them, an app's own log in JSON, or a table with
-// commas. It ignores other data in a line; a line without the needed data is an error that says what would be right.
+// commas. It ignores other data in a line; if needed data is missing, the error says what would be right.
 // Protocols/test-kit.md describes the formats.
 
 import GimbalProtocol
 import MapCamera
 
-/// What is wrong with a line of a stream.
+/// An error in a line of a stream.
 package struct StreamError: Error, Equatable, CustomStringConvertible {
     /// The line, from 1.
     package let line: Int
@@ -22,7 +22,7 @@ package final class StreamReader {
         static let names = WordTable(allCases.map { "\($0)" })
     }
 
-    /// What has been read.
+    /// The stream as far as it has been read.
     package private(set) var stream = CameraStream()
     private var tape = JSONTape(names: Field.names)
     private var table: Table?
@@ -45,7 +45,7 @@ package final class StreamReader {
     private static let streamTypes = Set(
         [MessageType.reset, .subscribed, .moveStarted, .cameraChanged, .idle, .traceEnded].map(\.rawValue))
 
-    /// Reads a line without its line feed; blank lines and comments of a table are passed over.
+    /// Reads a line without its line feed; blank lines and comments of a table are skipped.
     package func read(_ line: ArraySlice<UInt8>, number: Int) throws(StreamError) {
         self.number = number
         guard let first = line.first(where: { $0 != 0x20 && $0 != 0x09 }), first != UInt8(ascii: "#") else { return }
@@ -66,7 +66,7 @@ package final class StreamReader {
             return
         case MessageType.lagged.rawValue: throw wrong("events were missed here: this is no whole stream")
         case MessageType.subscribed.rawValue:
-            // It tells where the camera is, and not when: that is when the next line comes.
+            // It says where the camera is but not when; its time is that of the next line.
             if stream.last == nil, let node = child(0, .position) {
                 stream.moved(at: 0, try position(node), line: number)
             }
@@ -132,12 +132,12 @@ package final class StreamReader {
     }
 }
 
-/// A table of positions: which column is what.
+/// The columns of a table of positions.
 struct Table {
     private enum Column: CaseIterable {
         case time, latitude, longitude, zoom, bearing, angle
 
-        /// What the column may be called, in lower case.
+        /// The accepted names of the column, in lower case.
         var names: [String] {
             switch self {
             case .time: ["time", "timems", "time_ms", "timestamp", "t"]

@@ -1,11 +1,11 @@
-// What came of all expectations, as people and as other programs read it: a few lines, JUnit's XML, TAP.
+// The results of all expectations, for people and for other programs: a few lines, JUnit's XML, TAP.
 
-/// What came of the expectations of one trace, log or camera.
+/// The results of the expectations for one trace, log or camera.
 package struct TestReport: Sendable {
-    /// What was tested: a file's name, or a camera's.
+    /// What was tested: the name of a file or of a camera.
     package let subject: String
     package let outcomes: [Outcome]
-    /// How long that took, in seconds.
+    /// How long the test took, in seconds.
     package let duration: Double
 
     package init(subject: String, outcomes: [Outcome], duration: Double) {
@@ -14,7 +14,7 @@ package struct TestReport: Sendable {
 
     package var failures: [Outcome] { outcomes.filter { $0.failure != nil } }
 
-    /// For people: one line if all is as expected; otherwise what is not, ten lines each at the most.
+    /// For people: one line if all is as expected; otherwise each failure in at most ten lines.
     package var lines: [String] {
         guard !failures.isEmpty else {
             return ["ok \(subject): \(outcomes.count) \(outcomes.count == 1 ? "expectation" : "expectations")"]
@@ -26,14 +26,14 @@ package struct TestReport: Sendable {
     }
 }
 
-/// A report for programs.
+/// A format of reports for programs.
 package enum ReportFormat {
-    /// JUnit's XML, as most CI servers read it.
+    /// JUnit's XML, which most CI servers read.
     case junit
     /// The Test Anything Protocol, version 14.
     case tap
 
-    /// - Parameter page: a file that shows more of what failed; JUnit's report names it, as Jenkins and GitLab read it.
+    /// - Parameter page: a file that shows more of what failed; JUnit's report names it, as Jenkins and GitLab expect.
     package func text(of reports: [TestReport], page: String? = nil) -> String {
         switch self {
         case .junit: Self.junit(reports, page)

@@ -1,15 +1,15 @@
-// How far apart two cameras are, as it is seen on the screen, and how far they may be.
+// How far apart two cameras appear on the screen, and how far apart they may be.
 
 import GimbalProtocol
 import MapCamera
 
 /// How far one camera is from another.
 package struct Difference: Equatable, Sendable {
-    /// Points of the screen: how far from its middle one camera shows the other's target.
+    /// How far from the middle of the screen one camera shows the other's target, in points of the screen.
     package var points: Double
     /// Zoom levels.
     package var zoom: Double
-    /// Degrees, of the bearing or of the viewing angle: whichever differs more.
+    /// Degrees of the bearing or of the viewing angle, whichever differs more.
     package var degrees: Double
 
     /// - Parameter viewport: the screen that the distance is measured on.
@@ -23,7 +23,7 @@ package struct Difference: Equatable, Sendable {
         if let point = Projection(expected, viewport: viewport).point(for: found.target) {
             points = Elementary.hypot(point.x - middle.x, point.y - middle.y)
         } else {
-            // Behind the camera: as far as it is on the ground.
+            // The target is behind the camera: the distance on the ground counts.
             let (a, b) = (MercatorPoint(expected.target), MercatorPoint(found.target))
             let scale = 256 / (2 * Double.pi) * Elementary.exp2(expected.zoom)
             points = Elementary.hypot(wrap180((b.x - a.x) * 180 / .pi) * .pi / 180, b.y - a.y) * scale
@@ -51,10 +51,10 @@ package struct Tolerance: Equatable, Sendable {
         (self.points, self.zoom, self.degrees, self.timeMs) = (points, zoom, degrees, timeMs)
     }
 
-    /// Nothing may differ.
+    /// The tolerance that allows no difference.
     package static let none = Tolerance(points: 0, zoom: 0, degrees: 0)
 
-    /// Reads numbers with their units, such as `0.5pt,0.001zoom,0.1deg,20ms`. What is left out is 1pt, 0.01zoom, 0.1deg
+    /// Parses numbers with their units, such as `0.5pt,0.001zoom,0.1deg,20ms`. Omitted ones are 1pt, 0.01zoom, 0.1deg
     /// and 0ms.
     package init?(_ text: String) {
         self.init()
@@ -66,7 +66,7 @@ package struct Tolerance: Equatable, Sendable {
         }
     }
 
-    /// What would be right where a tolerance is not.
+    /// What to write instead of an invalid tolerance.
     package static let usage = "write numbers with their units, such as 0.5pt,0.001zoom,0.1deg or 2pt,50ms"
 
     private static var units: [(name: String, path: WritableKeyPath<Tolerance, Double>)] {
@@ -75,7 +75,7 @@ package struct Tolerance: Equatable, Sendable {
 
     package func allows(_ difference: Difference) -> Bool { excess(difference) <= 1 }
 
-    /// How many times as much as is allowed the worst of a difference is.
+    /// Returns the worst ratio of a difference to what is allowed; 0 if all of it is allowed.
     func excess(_ difference: Difference) -> Double {
         func ratio(_ value: Double, _ most: Double) -> Double {
             value <= most ? 0 : most > 0 ? value / most : .infinity
@@ -90,7 +90,7 @@ package struct Tolerance: Equatable, Sendable {
     }
 }
 
-/// A number with so many decimals at the most.
+/// Formats a number with at most `places` decimals.
 func number(_ value: Double, _ places: Int) -> String { FixedDecimal(value, places: places).text }
 
 extension CameraPosition {
@@ -101,5 +101,5 @@ extension CameraPosition {
     }
 }
 
-/// A time for people: seconds with milliseconds.
+/// Formats a time for people: seconds with milliseconds.
 func seconds(_ timeMs: Double) -> String { "\(number(timeMs / 1000, 3)) s" }

@@ -1,8 +1,8 @@
-// What statements and options write in the same words, and what reports write into XML.
+// The notation that statements and options share, and the escaping in reports as XML.
 
 import MapCamera
 
-/// Numbers with commas between them; none if one of them is no number.
+/// Parses numbers separated by commas; returns none if one of them is invalid.
 package func numbers(of text: String) -> [Double] {
     let parts = text.split(separator: ",", omittingEmptySubsequences: false)
     let numbers = parts.compactMap { Double($0) }.filter(\.isFinite)
@@ -10,7 +10,7 @@ package func numbers(of text: String) -> [Double] {
 }
 
 extension CoordinateBounds {
-    /// Bounds that are written as south,west,north,east.
+    /// Parses bounds written as south,west,north,east.
     package init?(edges text: String) {
         let edges = numbers(of: text)
         guard edges.count == 4 else { return nil }
@@ -20,9 +20,9 @@ extension CoordinateBounds {
     }
 }
 
-/// Text with what means something in XML spelt out; what XML has not becomes a space.
+/// Returns text with XML's special characters escaped; characters that XML does not allow become spaces.
 ///
-/// - Parameter keepsLines: whether line feeds and tabs stay as they are. Other control characters never do.
+/// - Parameter keepsLines: whether line feeds and tabs stay. Other control characters never do.
 package func escapedForXML(_ text: String, keepsLines: Bool = false) -> String {
     text.unicodeScalars.reduce(into: "") { escaped, scalar in
         switch scalar {

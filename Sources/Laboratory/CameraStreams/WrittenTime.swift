@@ -1,7 +1,6 @@
-// Times as people write them, in options and in statements alike.
+// Times as people write them in options and statements.
 
-/// A span of time, or a time of a trace: a number of milliseconds, one with its unit, or minutes and seconds as a clock shows
-/// them.
+/// A duration or a time of a trace: a number of milliseconds, a number with its unit, or clock notation such as `1:05`.
 package enum WrittenTime {
     /// How times are written.
     package static let note = "800 or 800ms, 1.5s, 2m, 1h, 1:05 or 1:02:03.5; a number alone is milliseconds."
@@ -10,7 +9,7 @@ package enum WrittenTime {
         ("ms", 1), ("min", 60_000), ("s", 1000), ("m", 60_000), ("h", 3_600_000),
     ]
 
-    /// The milliseconds of a time such as `800`, `800ms`, `1.5s`, `2m`, `1h`, `1:05` or `1:02:03.5`; `nil` for anything else.
+    /// Parses a time such as `800`, `800ms`, `1.5s`, `2m`, `1h`, `1:05` or `1:02:03.5` as milliseconds, else `nil`.
     package static func milliseconds(_ text: String) -> Double? {
         if text.contains(":") { return clock(text) }
         let unit = units.first { text.hasSuffix($0.name) }
@@ -19,7 +18,7 @@ package enum WrittenTime {
         return milliseconds.isFinite ? milliseconds : nil
     }
 
-    /// Only the first part may be 60 or more, and only the last one has decimals.
+    /// Reads a time with colons. Only its first part may be 60 or more, and only its last one may have decimals.
     private static func clock(_ text: String) -> Double? {
         let isNegative = text.hasPrefix("-")
         let digits = isNegative || text.hasPrefix("+") ? text.dropFirst() : text[...]

@@ -1,6 +1,6 @@
-// For tests of other packages: what a trace or a recording makes of a camera, or what an app's own camera did, against a
-// golden file. A failure is an issue of Swift Testing's with the report that `gimbal expect` prints, and what was found is
-// attached. Where there is no Swift Testing, as in a build without Swift's own libraries, there is nothing.
+// For tests of other packages: compares what a trace or a recording does to a camera, or what an app's own camera did,
+// with a golden file. A failure is a Swift Testing issue with the report that `gimbal expect` prints, and the actual
+// events attached. Without Swift Testing, as in a build without Swift's own libraries, this file is empty.
 
 #if canImport(Testing)
 import CameraStreams
@@ -12,23 +12,23 @@ import Testing
 import TouchTraces
 import Traces
 
-/// How far a camera may be from what is expected: each 0 or more.
+/// How far a camera may be from the expected one: each value is 0 or more.
 public struct CameraTolerance: Equatable, Sendable {
-    /// Points of the screen: how far from its middle the one camera shows the other's target.
+    /// Points of the screen: how far from its centre one camera shows the other's target.
     public var points: Double
     /// Zoom levels.
     public var zoom: Double
-    /// Degrees of bearing and of viewing angle, each by itself.
+    /// Degrees of bearing and of viewing angle, each on its own.
     public var degrees: Double
-    /// How much earlier or later the camera may be there, in milliseconds.
+    /// How much earlier or later the camera may arrive, in milliseconds.
     public var milliseconds: Double
 
-    /// A tolerance; what is left out is as `gimbal expect` has it.
+    /// Creates a tolerance, with the defaults of `gimbal expect`.
     public init(points: Double = 1, zoom: Double = 0.01, degrees: Double = 0.1, milliseconds: Double = 0) {
         (self.points, self.zoom, self.degrees, self.milliseconds) = (points, zoom, degrees, milliseconds)
     }
 
-    /// Every digit counts.
+    /// No difference is tolerated.
     public static let exact = CameraTolerance(points: 0, zoom: 0, degrees: 0)
 
     fileprivate var tolerance: Tolerance {
@@ -36,30 +36,29 @@ public struct CameraTolerance: Equatable, Sendable {
     }
 }
 
-/// Why a file is no trace, no recording, no log or no golden file; one line for people.
+/// The error for a file that is not a valid trace, recording, log or golden file; one line for humans.
 public struct CameraFileError: Error, CustomStringConvertible {
-    /// The file and what is wrong with it.
+    /// The name of the file, and what is wrong with it.
     public let description: String
 }
 
 /// What a camera did over time.
 public struct CameraRecord: Sendable {
-    /// What it is of, in reports.
+    /// Its name in reports.
     public let name: String
     fileprivate var stream: CameraStream
-    /// The lines that tell it, as `gimbal run` prints them.
+    /// The record as lines, as `gimbal run` prints them.
     fileprivate let bytes: [UInt8]
-    /// Whether it is what a trace makes of a camera, as golden files are.
+    /// Whether it comes from playing a trace, like golden files do.
     fileprivate let isRun: Bool
 
-    /// What a trace or a recording of fingers makes of a camera of this process. No daemon is needed.
+    /// Plays a trace or a recording of fingers on a camera of this process. No daemon is needed.
     ///
-    /// A recording is of any format that `gimbal` reads, unpacked.
+    /// A recording may be in any format that `gimbal` reads, uncompressed.
     ///
     /// - Parameters:
-    ///   - position: where the camera is at first, if a recording does not say so; `nil` is 0, 0 at zoom 12. A trace says
-    ///     it itself.
-    ///   - viewport: what the surface of a recording is in points, if not its own size.
+    ///   - position: the initial position, if a recording has none; `nil` is 0, 0 at zoom 12. A trace has its own.
+    ///   - viewport: the surface of a recording in points, instead of its own size.
     /// - Throws: ``CameraFileError`` if the file is neither or one of its lines is rejected, and what reading throws.
     public init(playing trace: URL, from position: CameraPosition? = nil, viewport: Viewport? = nil) throws {
         let file = trace.lastPathComponent
@@ -80,16 +79,16 @@ public struct CameraRecord: Sendable {
         }
     }
 
-    /// What a camera did as a log tells it: events, lines of JSON, or a table, as Protocols/test-kit.md has them.
+    /// Reads what a camera did from a log: events, lines of JSON, or a table, as described in Protocols/test-kit.md.
     ///
     /// - Throws: ``CameraFileError`` that names the line, and what reading throws.
     public init(log: URL) throws {
         try self.init(log.lastPathComponent, Array(Data(contentsOf: log)))
     }
 
-    /// What an app's camera did: where it was, and when, in milliseconds. The first one should be where the trace begins.
+    /// Records an app's camera: its positions and their times in milliseconds. The first should be the trace's first.
     ///
-    /// - Throws: ``CameraFileError`` if there is nothing, or time goes back.
+    /// - Throws: ``CameraFileError`` if there are no positions, or time goes back.
     public init(_ name: String, _ positions: [(timeMs: Double, position: CameraPosition)]) throws {
         var table = "time,latitude,longitude,zoom,bearing,angle\n"
         for (timeMs, position) in positions {
@@ -116,23 +115,23 @@ public struct CameraRecord: Sendable {
         guard stream.last != nil else { throw CameraFileError(description: "\(name) tells of no camera") }
     }
 
-    /// Where the camera was in the end.
+    /// The camera's final position.
     public var end: CameraPosition { stream.last?.position ?? .initial }
 
-    /// How often it moved, from a beginning to a rest.
+    /// The number of movements, each from a start to a rest.
     public var moves: Int { stream.movements.count }
 }
 
-/// Expects that a camera did what a golden file says, at the same times.
+/// Expects a camera to do what a golden file says, at the same times.
 ///
-/// A failure is recorded as an issue, with the actual events and a picture of both ways as attachments. With
-/// `GIMBAL_UPDATE=1` in the environment the golden file is rewritten instead, if the record is a trace's.
+/// Records a failure as an issue, with the actual events and a picture of both paths as attachments. With
+/// `GIMBAL_UPDATE=1` in the environment, rewrites the golden file instead, if the record comes from a trace.
 ///
 /// - Parameters:
 ///   - record: what the camera did.
-///   - golden: a file as `gimbal run` prints it.
-///   - tolerance: how far the camera may be from there.
-/// - Returns: whether it is so.
+///   - golden: a file in the format that `gimbal run` prints.
+///   - tolerance: how far the camera may be from the golden file.
+/// - Returns: whether the camera matches.
 /// - Throws: ``CameraFileError`` if the golden file cannot be understood, and what reading throws.
 @discardableResult
 public func expectCamera(

@@ -1,23 +1,23 @@
-// What a trace has done to a camera, as a picture shows it: steps, marks, bars and limits, all on the trace's clock.
+// What a trace did to a camera, as a picture shows it: steps, marks, bars and limits, all on the trace's clock.
 // Invariant: longitudes and bearings are unwrapped, so that neighbours differ by less than half a turn.
 
 import CameraStreams
 import Gestures
 import MapCamera
 
-/// Why a camera moves, as it is drawn.
+/// Why a camera moves, as pictures distinguish it.
 enum Cause: CaseIterable, Sendable {
     /// Fingers are on the screen.
     case fingers
-    /// What fingers have set going: a fling, inertia, a tap.
+    /// Motion that fingers started: a fling, inertia, a tap.
     case glide
-    /// An animation that was requested.
+    /// A requested animation.
     case animation
-    /// A command that takes no time.
+    /// A command that takes effect at once.
     case command
 }
 
-/// What a trace has done to a camera.
+/// What a trace did to a camera.
 package struct CameraTimeline: Sendable {
     /// The camera at one time.
     struct Step: Sendable {
@@ -27,11 +27,11 @@ package struct CameraTimeline: Sendable {
         let place: MercatorPoint
         /// The longitude and the bearing are not wrapped.
         let position: CameraPosition
-        /// What moved it here; `nil` where a movement begins.
+        /// What moved the camera here; `nil` where a movement begins.
         let cause: Cause?
     }
 
-    /// What a gesture's fingers did, from their landing to their lifting.
+    /// A gesture, from the landing of its fingers to their lifting.
     struct Bar {
         let kind: GestureKind
         let start: Double
@@ -39,9 +39,8 @@ package struct CameraTimeline: Sendable {
         let isCancelled: Bool
     }
 
-    /// Where a finger went on the screen, or the middle of several.
+    /// The path of a finger on the screen, or of the midpoint of several.
     struct Track {
-        /// Points of the screen.
         var points: [ScreenPoint]
         var isCancelled = false
     }
@@ -49,21 +48,20 @@ package struct CameraTimeline: Sendable {
     /// The camera's limits and its screen, from a time on.
     struct Limits {
         let timeMs: Double
-        /// `nil` if that is not known.
+        /// `nil` if unknown.
         let zoomRange: ZoomRange?
         let targetBounds: CoordinateBounds?
         let viewport: Viewport
     }
 
-    /// What the picture is of.
     var title = ""
-    /// Where the clock begins: milliseconds of the file's own.
+    /// Where the clock begins, in milliseconds of the file's own clock.
     var originMs = 0.0
-    /// Milliseconds of the trace's clock at the end, rest included.
+    /// The end in milliseconds of the trace's clock, including the time until the camera rests.
     var durationMs = 0.0
-    /// Lines that were taken.
+    /// Lines that were accepted.
     var events = 0
-    /// Lines that were not.
+    /// Lines that were rejected.
     var rejected = 0
     /// How often the camera changed.
     var frames = 0
@@ -72,15 +70,15 @@ package struct CameraTimeline: Sendable {
     /// When movements begin, and when the camera rests.
     private(set) var started: [Double] = []
     var idle: [Double] = []
-    /// What gestures' fingers did; a tap ends when it begins.
+    /// The gestures; a tap ends when it begins.
     var bars: [Bar] = []
-    /// When commands and settings were taken.
+    /// When commands and settings were applied.
     var commands: [Double] = []
-    /// The limits, from when they are known and each time they change.
+    /// The limits, from when they are known, and each time they change.
     var limits: [Limits] = []
-    /// Where fingers went, as far as that is known.
+    /// The paths of fingers, as far as they are known.
     var fingers: [Track] = []
-    /// Where gestures were: a track for as long as any of them is active.
+    /// Where gestures took place: one track for as long as any of them is active.
     private(set) var foci: [Track] = []
 
     private static let mostFoci = 500
@@ -88,14 +86,14 @@ package struct CameraTimeline: Sendable {
     private var focusPoints = 0
     private var hasOpenFocus = false
 
-    /// A timeline that has not begun.
+    /// Creates a timeline that has not begun.
     ///
-    /// - Parameter other: another one that is drawn over it: it begins on the turn that is nearest to that one's beginning.
+    /// - Parameter other: a timeline in the same picture; this one begins on the turn of the globe nearest to it.
     init(from position: CameraPosition, near other: CameraTimeline? = nil) {
         add(position, at: 0, nil, near: other?.steps.first?.position)
     }
 
-    /// What a stream tells, which knows neither fingers nor limits.
+    /// Creates a timeline from a stream, which has neither fingers nor limits.
     init(of stream: CameraStream, near other: CameraTimeline? = nil) {
         self.init(from: stream.samples.first?.position ?? .initial, near: other)
         for sample in stream.samples.dropFirst() { moved(at: sample.timeMs, to: sample.position, .fingers) }
@@ -116,20 +114,20 @@ package struct CameraTimeline: Sendable {
         steps.append(Step(timeMs: timeMs, place: MercatorPoint(position.target), position: position, cause: cause))
     }
 
-    // MARK: What happens
+    // MARK: Events
 
-    /// A movement begins, or goes on for another reason.
+    /// Records that a movement begins, or continues for another reason.
     mutating func moveStarted(at timeMs: Double, from position: CameraPosition) {
         started.append(timeMs)
         add(position, at: timeMs, nil)
     }
 
-    /// The camera has moved.
+    /// Records that the camera has moved.
     mutating func moved(at timeMs: Double, to position: CameraPosition, _ cause: Cause) {
         add(position, at: timeMs, cause)
     }
 
-    /// Gestures are about a point of the screen.
+    /// Records the point of the screen that gestures are centred on.
     mutating func focus(at point: ScreenPoint) {
         guard hasOpenFocus ? focusPoints < Self.mostFocusPoints : foci.count < Self.mostFoci else { return }
         if !hasOpenFocus { foci.append(Track(points: [])) }
@@ -139,21 +137,21 @@ package struct CameraTimeline: Sendable {
         focusPoints += 1
     }
 
-    /// No gesture is active any more.
+    /// Ends the track of the focus: no gesture is active any more.
     mutating func endFocus(isCancelled: Bool) {
         if hasOpenFocus, let last = foci.indices.last { foci[last].isCancelled = isCancelled }
         hasOpenFocus = false
     }
 
-    // MARK: What there is
+    // MARK: Queries
 
-    /// When all is over.
+    /// When everything is over.
     var endMs: Double { max(durationMs, steps.last?.timeMs ?? 0) }
 
-    /// The limits at a time.
+    /// Returns the limits at a time.
     func limits(at timeMs: Double) -> Limits? { limits.last { $0.timeMs <= timeMs } ?? limits.first }
 
-    /// The camera at a time.
+    /// Returns the camera at a time.
     func step(at timeMs: Double) -> Step? {
         var (low, high) = (0, steps.count)
         while low < high {

@@ -1,15 +1,15 @@
-// The coasts and borders under a way, of Natural Earth's countries at 1:110m: what of them is on a map, as lines.
+// The coasts and borders on a map, from Natural Earth's countries at 1:110m, as lines.
 
 import MapCamera
 import WorldMap
 
 enum Coasts {
-    /// Units of a picture per radian beyond which they would be too crude: those of zoom 6.
+    /// The scale above which the lines would be too coarse, in units of a picture per radian: that of zoom 6.
     private static let mostScale = 256 * 64 / (2 * Double.pi)
-    /// Mercator's map is a square up to here.
+    /// The latitude at which the Mercator map is a square.
     private static let lastLatitude = 85.0511287798066
 
-    /// The lines on a map; none where they would be too crude.
+    /// Returns the lines on a map; none where they would be too coarse.
     static func lines(on frame: MapFrame) -> [[Spot]] {
         guard frame.scale <= mostScale else { return [] }
         let world = 2 * Double.pi
@@ -21,7 +21,7 @@ enum Coasts {
         }
     }
 
-    /// The parts of a ring whose segments come near the map.
+    /// Returns the parts of a ring whose segments come near the map.
     private static func pieces(of ring: [MercatorPoint], on frame: MapFrame) -> [[Spot]] {
         var pieces: [[Spot]] = []
         var isOpen = false
@@ -36,8 +36,8 @@ enum Coasts {
         return pieces
     }
 
-    /// All rings. The file has strings, which are passed over, and numbers, of which each innermost list is a ring:
-    /// hundredths of a degree, longitude and latitude by turns, each told as the difference to the one before.
+    /// All rings. Strings in the file are skipped. Each innermost list of numbers is a ring: alternating longitudes and
+    /// latitudes in hundredths of a degree, each as the difference from the one before.
     private static let rings: [[MercatorPoint]] = {
         let bytes = unsafe UnsafeBufferPointer(start: world_map, count: world_map_count)
         var rings: [[MercatorPoint]] = []

@@ -1,12 +1,12 @@
-// What `gimbal expect` came to, as one page: every expectation, and of each golden file the picture, the numbers, and both
-// streams around the place where they first differ. A pure function, without scripts, and nothing is loaded from elsewhere.
-// Invariant: what comes from files or names is printable and escaped.
+// The result of `gimbal expect` as one page: every expectation and, for each golden file, the picture, the numbers, and
+// both streams around their first difference. A pure function; the page has no scripts and loads nothing else.
+// Invariant: text from files or names is printable and escaped.
 
 import CameraStreams
 import GimbalProtocol
 import MapCamera
 
-/// A camera that was held against a golden file, for a page.
+/// A camera's stream compared with a golden file, for a page.
 package struct ComparedStreams {
     fileprivate let subject: String
     fileprivate let expectation: String
@@ -14,14 +14,14 @@ package struct ComparedStreams {
     private let found: CameraStream
     private let expectedLines: [ArraySlice<UInt8>]
     private let foundLines: [ArraySlice<UInt8>]
-    /// `nil` where the bytes have to be the same.
+    /// `nil` if the bytes have to be the same.
     private let tolerance: Tolerance?
 
     /// - Parameters:
     ///   - subject: what was tested, as its report calls it.
     ///   - expectation: what was expected, as its outcome calls it.
-    ///   - expectedLines: all lines of the golden file, blank ones too, without line feeds.
-    ///   - foundLines: those of what was found; none if it is not known by lines.
+    ///   - expectedLines: all lines of the golden file, including blank ones, without line feeds.
+    ///   - foundLines: the lines of the found stream; empty if it is not known by lines.
     package init(
         subject: String, expectation: String, expected: CameraStream, found: CameraStream,
         expectedLines: [ArraySlice<UInt8>], foundLines: [ArraySlice<UInt8>], tolerance: Tolerance?
@@ -31,7 +31,7 @@ package struct ComparedStreams {
         (self.expectedLines, self.foundLines) = (expectedLines, foundLines)
     }
 
-    /// The section of a page.
+    /// Returns the section of the page.
     fileprivate func section(_ number: Int) -> String {
         let comparison = Comparison(expected: expected, found: found, tolerance: tolerance ?? .none)
         let picture = Picture(title: subject, expected: expected, found: found, tolerance: tolerance ?? .none)
@@ -79,7 +79,7 @@ package struct ComparedStreams {
         return "<td>\(name)</td>" + numbers.map { "<td>\(SVG.number($0, $1))</td>" }.joined()
     }
 
-    /// Both streams around the place where they first differ; nothing where they do not.
+    /// Returns both streams around the place where they first differ; empty if they do not.
     private func lines(_ comparison: Comparison) -> String {
         var place = comparison.first.map { ($0.expected.line, $0.found.line) }
         if tolerance == nil, !foundLines.isEmpty {
@@ -95,7 +95,7 @@ package struct ComparedStreams {
             """
     }
 
-    /// So many lines before a place, and behind it, are shown, and so many bytes of each.
+    /// How many lines are shown before and after a place, and how many bytes of each.
     private static let (linesAround, longestLine) = (6, 2000)
 
     private func excerpt(_ name: String, _ lines: [ArraySlice<UInt8>], around line: Int) -> String {
@@ -176,5 +176,5 @@ package enum ComparisonPage {
         """
 }
 
-/// Text from elsewhere: printable, and without meaning to a browser.
+/// Makes text from elsewhere printable, and escapes it.
 private func safe(_ text: String) -> String { escapedForXML(PrintableText(text).description) }

@@ -1,5 +1,5 @@
-// The middle of the picture: where the fingers went over the screen, or, of a trace, which tells no fingers, where its
-// gestures were, which is the middle of the fingers.
+// The middle of the picture: the paths of the fingers on the screen or, for a trace without fingers, where its gestures
+// were: at the midpoint of the fingers.
 
 import CameraStreams
 import MapCamera
@@ -13,15 +13,15 @@ struct FingerPanel {
     private let top: Double
     private let scale: Double
 
-    /// The tallest and the widest that it becomes.
+    /// The maximum height of the screen in the picture.
     private static let height = 240.0
-    /// Points of all lines together.
+    /// The maximum number of points in all lines together.
     private static let mostPoints = 6000
-    /// How many ways of drawing a track there are.
+    /// The number of styles for tracks.
     private static let styles = 5
 
-    /// - Parameter clip: the name of the rectangle outside of which nothing is drawn.
-    /// - Returns: `nil` if there is nothing to be shown.
+    /// - Parameter clip: the name of the rectangle outside which nothing is drawn.
+    /// - Returns: `nil` if there is nothing to show.
     init?(_ timeline: CameraTimeline, clip: String, left: Double, top: Double, width: Double) {
         isOfFingers = !timeline.fingers.isEmpty
         tracks = isOfFingers ? timeline.fingers : timeline.foci
@@ -35,7 +35,7 @@ struct FingerPanel {
     private var width: Double { screen.width * scale }
     private var height: Double { screen.height * scale }
     var bottom: Double { top + height }
-    /// The rectangle outside of which nothing is drawn.
+    /// Defines the rectangle outside which nothing is drawn.
     func clip(_ svg: inout SVG) {
         svg.group("id=\"\(clip)\"", as: "clipPath") { $0.rect("panel", left - 6, top - 6, width + 12, height + 12) }
     }
@@ -61,7 +61,7 @@ struct FingerPanel {
         }
     }
 
-    /// A ring where it landed, a dot where it lifted, or a cross where it was lost.
+    /// Draws a track: a ring where the finger landed, and a dot where it lifted or a cross where it was lost.
     private func draw(_ line: [Spot], _ track: CameraTimeline.Track, style: Int, _ svg: inout SVG) {
         guard let first = line.first, let last = line.last else { return }
         svg.lines("track t\(style)", [line])

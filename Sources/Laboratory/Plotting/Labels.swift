@@ -1,4 +1,4 @@
-// Where the map's numbers stand: beside what they name, where they hide as little as can be.
+// Places the map's numbers beside what they label, where they hide as little as possible.
 
 /// Texts beside spots of the map.
 struct Labels {
@@ -11,7 +11,7 @@ struct Labels {
     }
 
     private let frame: MapFrame
-    /// Spots of lines and dots, near enough to each other that no label fits between.
+    /// Spots of lines and dots, close enough to each other that no label fits between.
     private let busy: [Spot]
     private var taken: [Box] = []
 
@@ -20,7 +20,7 @@ struct Labels {
 
     static func width(of text: String) -> Double { letter * Double(text.count) }
 
-    /// - Parameter lines: what should be seen.
+    /// - Parameter lines: the lines that should stay visible.
     init(on frame: MapFrame, besides lines: [[Spot]]) {
         self.frame = frame
         busy = lines.flatMap { line in
@@ -38,9 +38,9 @@ struct Labels {
     /// Keeps a rectangle free.
     mutating func keepFree(_ x: ClosedRange<Double>, _ y: ClosedRange<Double>) { taken.append(Box(x: x, y: y)) }
 
-    /// Keeps a corner at the bottom free: the right one, unless less is hidden in the left one.
+    /// Keeps a corner at the bottom free: the right one, unless the left one hides less.
     ///
-    /// - Returns: where it begins.
+    /// - Returns: the corner's left edge.
     mutating func keepCornerFree(_ width: Double, _ height: Double) -> Double {
         let corners = [frame.right - width, frame.left].map { left in
             (left: left, box: Box(x: left...left + width, y: frame.bottom - height...frame.bottom))
@@ -51,7 +51,7 @@ struct Labels {
         return best.left
     }
 
-    /// Where a text begins that stands beside a spot: to its upper right, unless it hides less elsewhere.
+    /// Places a text beside a spot: to its upper right, unless it hides less elsewhere. Returns where the text begins.
     mutating func place(_ text: String, beside spot: Spot) -> Spot {
         let width = Self.width(of: text)
         let (right, left, over, under) = (spot.x + 7, spot.x - 7 - width, spot.y - 6, spot.y + 6 + Self.height - 3)

@@ -1,5 +1,5 @@
-// Which part of the Mercator plane the picture shows, and how large. It holds all of the target's way; views and bounds
-// only as far as they do not make the way too small to be seen.
+// The part of the Mercator plane that the picture shows, and its scale. It contains the target's whole path, and views
+// and bounds only as far as they leave the path large enough to be seen.
 
 import MapCamera
 
@@ -46,13 +46,13 @@ struct MapFrame {
     let scale: Double
     let west: Double
     let north: Double
-    /// Whether the way goes so far round the globe that it is shown on one map of the world, and not unwrapped.
+    /// Whether the path goes so far round the globe that it is shown on one map of the world instead of unwrapped.
     let isWorld: Bool
 
     private static let heights = 250.0...430.0
-    /// How many times as large as the way, and as the least of the views, the map is at the most.
+    /// How many times as large as the path, and as the smallest of the views, the map may be.
     private static let excess = (way: 6.0, view: 16.0)
-    /// The globe from -180° to 180°.
+    /// The width of the globe, from -180° to 180°.
     private static let world = 2 * Double.pi
 
     init(way: Extent, others: [Extent], left: Double, top: Double, width: Double) {
@@ -75,7 +75,7 @@ struct MapFrame {
 
     var right: Double { left + width }
     var bottom: Double { top + height }
-    /// Radians of the Mercator plane.
+    /// The visible part of the Mercator plane, in radians.
     var x: ClosedRange<Double> { west...(west + width / scale) }
     var y: ClosedRange<Double> { (north - height / scale)...north }
 
@@ -90,7 +90,7 @@ struct MapFrame {
         (left...right).contains(spot.x) && (top...bottom).contains(spot.y)
     }
 
-    /// Whether all of the map is inside of a quadrangle: then none of the quadrangle's sides would be seen.
+    /// Whether the whole map is inside a quadrangle, so that none of the quadrangle's sides would be seen.
     func isInside(_ corners: [Spot]) -> Bool {
         let own = [Spot(x: left, y: top), Spot(x: right, y: top), Spot(x: right, y: bottom), Spot(x: left, y: bottom)]
         return corners.indices.allSatisfy { index in
@@ -99,7 +99,7 @@ struct MapFrame {
         }
     }
 
-    /// A line on the map: on a map of the world it goes out at one edge and comes in at the other.
+    /// Returns a line on the map; on a map of the world it leaves at one edge and enters at the other.
     func lines(_ points: [MercatorPoint]) -> [[Spot]] {
         guard isWorld, var last = points.first else { return [points.map(spot)] }
         var sheet = Self.sheet(last.x)
@@ -120,7 +120,7 @@ struct MapFrame {
         return lines
     }
 
-    /// Where points are shown that belong to a place: on the same sheet of the map.
+    /// Returns where points that belong to a place are shown: on the same sheet of the map as the place.
     func spots(_ points: [MercatorPoint], of place: MercatorPoint) -> [Spot] {
         let sheet = isWorld ? Self.sheet(place.x) : 0
         return points.map { spot(shifted($0, sheet)) }
@@ -130,17 +130,17 @@ struct MapFrame {
         MercatorPoint(x: point.x - Self.world * Double(sheet), y: point.y)
     }
 
-    /// How many times round the globe a longitude is.
+    /// Returns how many times round the globe a longitude is.
     private static func sheet(_ x: Double) -> Int { Int(((x + .pi) / world).rounded(.down)) }
 }
 
 /// The ground that a camera shows.
 struct Footprint {
-    /// From the top left corner of the screen clockwise.
+    /// Clockwise from the top left corner of the screen.
     let corners: [MercatorPoint]
     let place: MercatorPoint
 
-    /// The ground under a viewport less its padding. A corner that shows no ground is where the ground still is seen.
+    /// Finds the ground under a viewport without its padding. A corner without ground is where ground is last seen.
     init(_ step: CameraTimeline.Step, viewport: Viewport) {
         let projection = Projection(step.position, viewport: viewport)
         let padding = viewport.padding
@@ -153,7 +153,7 @@ struct Footprint {
         }
     }
 
-    /// The place under a point, found in steps so short that the longitude can be followed round the globe.
+    /// Finds the place under a point, in steps short enough to follow the longitude round the globe.
     private static func ground(
         _ point: ScreenPoint, _ projection: Projection, from place: MercatorPoint
     ) -> MercatorPoint {

@@ -1,5 +1,5 @@
-// The upper half of the picture: the target's way over the map, where it may be, and what the camera showed; of two cameras
-// both, and where they first go apart.
+// The upper half of the picture: the target's path on the map, where the target may be, and what the camera showed. For
+// two cameras it shows both, and where they first diverge.
 
 import MapCamera
 
@@ -19,14 +19,14 @@ struct MapPanel {
         let footprint: Footprint
     }
 
-    /// WGS 84's, in metres.
+    /// The equatorial radius of WGS 84, in metres.
     private static let earthRadius = 6_378_137.0
-    /// Points of all lines together.
+    /// The maximum number of points in all lines together.
     private static let mostPoints = 8000
 
     /// - Parameters:
-    ///   - moments: times whose view is shown, in the trace's milliseconds.
-    ///   - clip: the name of the rectangle outside of which nothing is drawn.
+    ///   - moments: times whose views are shown, in milliseconds of the trace's clock.
+    ///   - clip: the name of the rectangle outside which nothing is drawn.
     init(
         _ layers: [Layer], moments: [Double], apart: Apart?, clip: String, left: Double, top: Double, width: Double
     ) {
@@ -52,7 +52,7 @@ struct MapPanel {
 
     var hasBounds: Bool { !bounds.isEmpty }
 
-    /// The corners of bounds, on the turn round the globe that is nearest to a place.
+    /// Returns the corners of bounds, on the turn of the globe nearest to a place.
     private static func corners(_ bounds: CoordinateBounds, near place: MercatorPoint) -> [MercatorPoint] {
         let southWest = MercatorPoint(bounds.southWest)
         let width = bounds.width * (.pi / 180)
@@ -107,7 +107,7 @@ struct MapPanel {
         svg.lines(view.layer.styled("far"), [Array(spots[..<2])])
     }
 
-    /// A ring where two ways first go apart, on the sheet of the way's own beginning.
+    /// Draws a ring where two paths first diverge, on the turn of the globe where the first path is then.
     private func markApart(_ svg: inout SVG) {
         guard let first = apart?.comparison.first, let near = layers[0].timeline.step(at: first.timeMs)?.place else {
             return
@@ -118,7 +118,7 @@ struct MapPanel {
         svg.circle("apart", spot.x, spot.y, 8)
     }
 
-    /// The numbers of the moments, beside the targets; those whose places are too near to each other stand together.
+    /// Draws the numbers of the moments beside the targets; moments at places close to each other share a label.
     private func drawNumbers(_ labels: inout Labels, _ svg: inout SVG) {
         var numbers: [(spot: Spot, moments: [Int])] = []
         for view in views {
@@ -139,9 +139,9 @@ struct MapPanel {
         }
     }
 
-    // MARK: The way
+    // MARK: The path
 
-    /// The lines that a target was moved along, by what moved it; of two, each as one.
+    /// Returns the lines along which a target moved, by what moved it; of two cameras, each path as one.
     private func way(_ layer: Layer) -> [(name: String, lines: [[Spot]])] {
         let timeline = layer.timeline
         guard layer.role == .alone else {
@@ -199,7 +199,7 @@ struct MapPanel {
         return "\(size)°" + (isPlain ? "" : value > 0 ? positive : negative)
     }
 
-    /// The scale in the middle of the map: Mercator's is another at every latitude.
+    /// Draws the scale for the middle of the map; in a Mercator map it differs at every latitude.
     private func scaleBar(_ labels: inout Labels, _ svg: inout SVG) {
         let latitude = MercatorPoint(x: 0, y: (frame.y.lowerBound + frame.y.upperBound) / 2).coordinate.latitude
         let metresPerUnit = Self.earthRadius * Elementary.cosine(latitude) / frame.scale
@@ -220,7 +220,7 @@ struct MapPanel {
 }
 
 extension Cause {
-    /// The class of what is drawn for it.
+    /// The CSS class of what is drawn for it.
     var word: String {
         switch self {
         case .fingers: "fingers"
@@ -230,7 +230,7 @@ extension Cause {
         }
     }
 
-    /// What the legend says.
+    /// The text in the legend.
     var legend: String {
         switch self {
         case .fingers: "fingers"

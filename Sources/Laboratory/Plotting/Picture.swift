@@ -1,13 +1,13 @@
-// Timelines as one picture: a title, the map, what the signs mean, the fingers, and the times; one timeline, or two over one
-// another and how far they are apart. A pure function: the same timelines give the same bytes, and nothing is loaded from
-// elsewhere.
+// Draws timelines as one picture: a title, the map, the legend, the fingers, and the times. It shows one timeline, or
+// two superimposed and how far apart they are. A pure function: the same timelines give the same bytes, and nothing is
+// loaded from elsewhere.
 
 import CameraStreams
 import MapCamera
 
 /// A timeline, and how it is drawn.
 struct Layer {
-    /// What it is in the picture; the class of what is drawn for it.
+    /// The role in the picture; also the CSS class of what is drawn for the layer.
     enum Role: String {
         case alone, expected, found
     }
@@ -15,11 +15,11 @@ struct Layer {
     let timeline: CameraTimeline
     let role: Role
 
-    /// The class of something that belongs to it.
+    /// Returns the CSS class of something that belongs to the layer.
     func styled(_ name: String) -> String { role == .alone ? name : "\(name) \(role.rawValue)" }
 }
 
-/// A picture of a timeline, or of two streams and of how they differ.
+/// A picture of a timeline, or of two streams and how they differ.
 package struct Picture {
     private let layers: [Layer]
     private let title: String
@@ -29,12 +29,12 @@ package struct Picture {
     private static let left = 104.0
     private static let right = 14.0
 
-    /// A picture that is not drawn yet.
+    /// Creates a picture of a timeline.
     package init(of timeline: CameraTimeline) {
         (layers, title, apart) = ([Layer(timeline: timeline, role: .alone)], timeline.title, nil)
     }
 
-    /// A picture of two streams that is not drawn yet.
+    /// Creates a picture that compares two streams.
     package init(title: String, expected: CameraStream, found: CameraStream, tolerance: Tolerance) {
         let one = CameraTimeline(of: expected)
         layers = [
@@ -46,11 +46,11 @@ package struct Picture {
             distances: Comparison.distances(expected: expected, found: found))
     }
 
-    /// The picture as SVG 1.1 with CSS: dark where the page is.
+    /// Returns the picture as SVG 1.1 with CSS; dark if the page is dark.
     ///
     /// - Parameters:
-    ///   - isWide: whether the times stand beside the map.
-    ///   - name: tells apart what pictures in one page refer to.
+    ///   - isWide: whether the times are beside the map.
+    ///   - name: a suffix that keeps the ids of several pictures in one page apart.
     package func svg(isWide: Bool = false, name: String = "") -> String {
         let (left, width) = (Self.left, Self.width - Self.left - Self.right)
         let map = MapPanel(
@@ -68,7 +68,7 @@ package struct Picture {
         let (fingersPanel, timePanel): (FingerPanel?, TimePanel)
         if isWide {
             timePanel = times(aside, 96)
-            // Below the column that is shorter.
+            // Below the shorter column.
             let isAside = timePanel.bottom < legend.bottom
             fingersPanel = fingers(isAside ? aside : left, below: min(timePanel.bottom, legend.bottom))
         } else {
@@ -91,12 +91,12 @@ package struct Picture {
             })
     }
 
-    /// The title, its middle left out where it is too long for the line.
+    /// Returns the title, with its middle omitted if it is too long for the line.
     private func heading(atMost most: Int) -> String {
         title.count > most ? "\(title.prefix(most / 2))…\(title.suffix(most / 2))" : title
     }
 
-    /// The length, and how much there was; or where the two are apart.
+    /// The duration and the numbers of lines and frames; of two streams, where they are apart.
     private var facts: String {
         if let apart { return apart.facts }
         let timeline = layers[0].timeline
@@ -108,7 +108,8 @@ package struct Picture {
 
     private static func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 
-    /// The times whose view is shown: the beginning, the end, and up to three rests of one timeline between them.
+    /// The times whose views are shown: the beginning, the end, and up to three rests of a single timeline between
+    /// them.
     private var moments: [Double] {
         let end = layers.map(\.timeline.endMs).max() ?? 0
         guard layers.contains(where: { $0.timeline.steps.count > 1 }) else { return [0] }
@@ -236,7 +237,7 @@ struct Apart {
     }
 }
 
-/// What the signs mean; only those that are there.
+/// The legend; it explains only the marks that the picture has.
 private struct Legend {
     private enum Sign {
         case way(Cause)

@@ -1,4 +1,4 @@
-// SVG as text that grows. Numbers have two decimals at the most, so that the same timeline gives the same bytes.
+// An SVG document as text. Coordinates have at most two decimals, so the same timeline gives the same bytes.
 
 import CameraStreams
 import GimbalProtocol
@@ -6,15 +6,15 @@ import GimbalProtocol
 struct SVG {
     private(set) var text = ""
 
-    /// A number with so many decimals at the most.
+    /// Formats a number with at most `places` decimals.
     static func number(_ value: Double, _ places: Int = 2) -> String { FixedDecimal(value, places: places).text }
 
-    /// A whole picture: SVG 1.1 with CSS, dark where the page is.
+    /// Returns a whole picture: SVG 1.1 with CSS, dark if the page is dark.
     ///
     /// - Parameters:
-    ///   - facts: what stands below the title.
-    ///   - heading: the title as it fits.
-    ///   - defined: what the picture refers to.
+    ///   - facts: the text below the title.
+    ///   - heading: the title, shortened to fit.
+    ///   - defined: adds the definitions that the picture refers to.
     static func picture(
         _ width: Double, _ height: Double, left: Double, title: String, heading: String, facts: String,
         defined: ((inout SVG) -> Void)? = nil, _ body: (inout SVG) -> Void
@@ -42,7 +42,7 @@ struct SVG {
 
     mutating func add(_ markup: String) { text += markup + "\n" }
 
-    /// What is added by `body` in a group.
+    /// Adds what `body` adds as a group.
     mutating func group(_ attributes: String, as element: String = "g", _ body: (inout SVG) -> Void) {
         add("<\(element) \(attributes)>")
         body(&self)
@@ -58,7 +58,7 @@ struct SVG {
         add(#"<text class="\#(`class`)" x="\#(Self.number(x))" y="\#(Self.number(y))">\#(escapedForXML(label))</text>"#)
     }
 
-    /// A panel's title, and behind it what it shows.
+    /// Adds a panel's title, followed by what the panel shows.
     mutating func title(_ x: Double, _ y: Double, _ title: String, _ note: String) {
         let note = note.isEmpty ? "" : #"<tspan class="note" dx="7">\#(escapedForXML(note))</tspan>"#
         add(#"<text class="title" x="\#(Self.number(x))" y="\#(Self.number(y))">\#(title)\#(note)</text>"#)
@@ -74,7 +74,7 @@ struct SVG {
         self.lines(`class`, lines)
     }
 
-    /// Lines, each through its points, as one path.
+    /// Adds lines, each through its points, as one path.
     mutating func lines(_ class: String, _ lines: [[Spot]], isClosed: Bool = false) {
         let course = lines.filter { !$0.isEmpty }.map { Self.course($0) + (isClosed ? "z" : "") }.joined()
         if !course.isEmpty { add(#"<path class="\#(`class`)" d="\#(course)"/>"#) }
@@ -89,7 +89,7 @@ struct SVG {
         var last = ""
         for (index, point) in points.enumerated() {
             let place = "\(number(point.x)) \(number(point.y))"
-            // What prints alike is one point; a line of one point alone shows as a dot.
+            // Points that print the same are merged, but not in a line of two, which shows as a dot.
             if place == last, index < points.count - 1 || points.count > 2 { continue }
             course += (index == 0 ? "M" : index == 1 ? "L" : " ") + place
             last = place

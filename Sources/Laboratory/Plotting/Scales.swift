@@ -1,4 +1,4 @@
-// Numbers for the eye: steps that people count in, and lines with no more points than can be seen.
+// Axis ticks at round steps, and lines with no more points than can be seen.
 
 /// A point of the picture, in its own units.
 struct Spot: Equatable {
@@ -6,14 +6,14 @@ struct Spot: Equatable {
     var y: Double
 }
 
-/// The values between two ends that are labelled, at steps that people count in.
+/// The labelled values between two ends, at round steps.
 struct Ticks {
     let step: Double
     let values: [Double]
-    /// Decimals that tell two neighbours apart.
+    /// The decimals needed to tell two neighbours apart.
     let places: Int
 
-    /// The finest of the steps that makes no more than so many ticks.
+    /// Chooses the finest of the steps that makes at most `count` ticks.
     init(_ range: ClosedRange<Double>, steps: [Double], atMost count: Int) {
         let span = range.upperBound - range.lowerBound
         step = steps.first { span / $0 <= Double(count) } ?? steps.last ?? 1
@@ -29,7 +29,7 @@ struct Ticks {
         self.places = places
     }
 
-    /// 1, 2 and 5, and their decimal multiples between two powers of ten.
+    /// Returns 1, 2 and 5, multiplied by each of the powers of ten.
     static func decimal(_ powers: ClosedRange<Int>) -> [Double] {
         powers.flatMap { power -> [Double] in
             let unit = (0..<abs(power)).reduce(1.0) { unit, _ in unit * 10 }
@@ -47,9 +47,9 @@ struct Ticks {
         + [1, 2, 5, 10, 15, 30, 60, 120, 360, 720, 1440, 14400].map { $0 * 60_000 }
 }
 
-/// Lines with fewer points that look the same.
+/// Thins lines so that they still look the same.
 enum Thinning {
-    /// Keeps, of the points in one column of a width, the first, the last, the highest and the lowest.
+    /// Keeps the first, the last, the highest and the lowest of the points in each column of a width.
     static func columns(_ points: [Spot], width: Double) -> [Spot] {
         var kept: [Spot] = []
         var start = 0
@@ -72,7 +72,7 @@ enum Thinning {
         return kept
     }
 
-    /// Leaves out what is nearer than a tolerance to the line without it. (Ramer 1972; Douglas and Peucker 1973.)
+    /// Drops points closer than a tolerance to the line without them. (Ramer 1972; Douglas and Peucker 1973.)
     static func line(_ points: [Spot], tolerance: Double) -> [Spot] {
         guard points.count > 2 else { return points }
         var isKept = [Bool](repeating: false, count: points.count)
@@ -93,7 +93,7 @@ enum Thinning {
         return points.indices.filter { isKept[$0] }.map { points[$0] }
     }
 
-    /// Lines together with so many points at the most, as far as that can still be seen.
+    /// Thins lines to at most `count` points in total, if a tolerance below 40 is enough for that.
     static func lines(_ lines: [[Spot]], tolerance: Double, atMost count: Int) -> [[Spot]] {
         var (lines, tolerance) = (lines, tolerance)
         repeat {
@@ -103,7 +103,7 @@ enum Thinning {
         return lines
     }
 
-    /// From a point to the nearest one of a segment.
+    /// Returns the distance from a point to the nearest point of a segment.
     private static func distance(_ point: Spot, _ start: Spot, _ end: Spot) -> Double {
         let (dx, dy) = (end.x - start.x, end.y - start.y)
         let length = dx * dx + dy * dy
@@ -113,7 +113,7 @@ enum Thinning {
         return (x * x + y * y).squareRoot()
     }
 
-    /// Joins what is nearer to what comes before it than a gap can be seen. The ranges come in their order.
+    /// Merges ranges with the ones before them where the gap is too small to be seen. The ranges must be in order.
     static func joined(_ ranges: [ClosedRange<Double>], gap: Double) -> [ClosedRange<Double>] {
         ranges.reduce(into: []) { joined, range in
             if let last = joined.last, range.lowerBound - last.upperBound < gap {

@@ -1,4 +1,4 @@
-// A strip of values over time: which values it has room for, and what stands beside it.
+// A strip of values over time: its range, and the labels beside it.
 
 import MapCamera
 
@@ -12,7 +12,7 @@ struct Strip {
     let note: String
     let low: Double
     let high: Double
-    /// Whether nothing changes in it: then it is low, and has one value.
+    /// Whether nothing changes in it; such a strip is low, and labels one value.
     let isStill: Bool
     /// The values that are labelled.
     let ticks: [Double]
@@ -25,15 +25,15 @@ struct Strip {
     func y(_ value: Double) -> Double { top + height * (1 - min(max((value - low) / (high - low), 0), 1)) }
 
     /// - Parameters:
-    ///   - values: what is drawn.
-    ///   - range: what there is room for, if the values change.
+    ///   - values: the values that are drawn.
+    ///   - range: the range that is shown if the values change.
     private init(
         _ measure: Measure, _ title: String, _ note: String, _ values: [Double], _ range: ClosedRange<Double>,
         steps: [Double], _ text: @escaping (Double) -> String = { SVG.number($0) }
     ) {
         (self.measure, self.title, self.text) = (measure, title, text)
         let (least, most) = (values.min() ?? 0, values.max() ?? 0)
-        // As many decimals as the daemon prints.
+        // The precision that the daemon prints.
         isStill = most - least < 1e-6
         self.note = isStill ? "stays as it is" : note
         (low, high) = isStill ? (least - 1, least + 1) : (range.lowerBound, range.upperBound)

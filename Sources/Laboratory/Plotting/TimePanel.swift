@@ -1,5 +1,5 @@
-// The lower half of the picture: zoom, bearing and viewing angle with their limits, of two cameras also how far apart they are,
-// and the gestures, over one time axis. A strip in which nothing changes is low.
+// The lower half of the picture: zoom, bearing and viewing angle with their limits, the distance between two cameras,
+// and the gestures, all over one time axis. A strip in which nothing changes is low.
 
 import CameraStreams
 import Gestures
@@ -18,7 +18,7 @@ struct TimePanel {
 
     private static let gap = 28.0
     private static let rowHeight = 17.0
-    /// A gap in which the camera did not move, rather than moved from frame to frame: milliseconds.
+    /// The shortest gap in which the camera paused instead of moving from frame to frame, in milliseconds.
     private static let pause = 100.0
 
     init(
@@ -40,7 +40,7 @@ struct TimePanel {
     }
 
     private var right: Double { left + width }
-    /// The only timeline, if there is one: two have neither gestures nor limits.
+    /// The timeline if there is only one; two are shown without gestures and limits.
     private var timeline: CameraTimeline? { layers.count == 1 ? layers[0].timeline : nil }
     private var hasCommands: Bool { timeline.map { !$0.commands.isEmpty } ?? false }
     private var rows: Int { kinds.count + (hasCommands ? 1 : 0) + layers.count }
@@ -62,10 +62,10 @@ struct TimePanel {
         }
     }
 
-    /// The rectangles in which something is drawn over time: from where to where down.
+    /// The vertical ranges in which something is drawn over time.
     private var panels: [ClosedRange<Double>] { strips.map { $0.top...$0.bottom } + [rowsTop...rowsBottom] }
 
-    /// Bands behind everything: what moved the camera, and when.
+    /// Draws bands behind everything: what moved the camera, and when.
     private func shade(_ svg: inout SVG) {
         guard let timeline else { return }
         for cause in Cause.allCases where cause != .command {
@@ -82,7 +82,7 @@ struct TimePanel {
         }
     }
 
-    /// From where to where the camera was moved by a cause, without the pauses.
+    /// Returns where a cause moved the camera, without the pauses.
     private func spans(of cause: Cause, _ timeline: CameraTimeline) -> [ClosedRange<Double>] {
         zip(timeline.steps, timeline.steps.dropFirst()).compactMap { before, step in
             guard step.cause == cause, step.timeMs - before.timeMs < Self.pause else { return nil }
@@ -96,14 +96,14 @@ struct TimePanel {
             acrossPanels("grid", at: time, &svg)
             if x(time) < right - 4 || time == ticks.values.last {
                 let text = Self.text(time, step: ticks.step)
-                // A long one at the right edge would be cut off.
+                // A long label at the right edge would be cut off.
                 let isLong = text.count > 3 && x(time) > right - 8
                 svg.label(isLong ? "end" : "middle", isLong ? right + 10 : x(time), rowsBottom + 15, text)
             }
         }
         for (number, time) in moments.enumerated() {
             acrossPanels("moment", at: time, &svg)
-            // Numbers of moments that are near to each other would hide each other.
+            // Numbers of moments close to each other would overlap.
             let isCrowded = number + 1 < moments.count && x(moments[number + 1]) - x(time) < 9
             if !isCrowded { svg.label("number middle", x(time), top - 23, "\(number + 1)") }
         }
@@ -118,7 +118,7 @@ struct TimePanel {
         svg.lines(`class`, panels.map { [Spot(x: x(time), y: $0.lowerBound), Spot(x: x(time), y: $0.upperBound)] })
     }
 
-    /// A time as the axis shows it: seconds, or minutes and hours with colons.
+    /// Formats a time for the axis: in seconds, or as minutes and hours with colons.
     private static func text(_ time: Double, step: Double) -> String {
         if time < 60_000, step < 60_000 { return SVG.number(time / 1000, 3) }
         let seconds = Int((time / 1000).rounded())
@@ -162,7 +162,7 @@ struct TimePanel {
         }
     }
 
-    /// The camera's values as a line; where the camera pauses they stay.
+    /// Returns the camera's values as a line; they are constant while the camera pauses.
     private func points(
         _ strip: Strip, _ timeline: CameraTimeline, _ value: (CameraPosition) -> Double
     ) -> [Spot] {
@@ -183,7 +183,7 @@ struct TimePanel {
         for layer in layers { svg.lines(layer.styled("curve"), [points(strip, layer.timeline, value)]) }
     }
 
-    /// A limit that can change, and what lies beyond it; nothing if it is too far away to be seen.
+    /// Draws a limit that can change, and what is beyond it; nothing if it is too far away to be seen.
     private func limit(
         _ strip: Strip, _ timeline: CameraTimeline, above: Bool, _ svg: inout SVG, _ value: (ZoomRange) -> Double
     ) {
@@ -230,7 +230,7 @@ struct TimePanel {
         }
     }
 
-    /// Where marks stand; those that would hide each other are one.
+    /// Returns where marks are drawn; marks that would overlap are merged.
     private func marks(_ times: [Double]) -> [Double] {
         Thinning.joined(times.sorted().map { x($0)...x($0) }, gap: 0.75).map(\.lowerBound)
     }
@@ -248,14 +248,14 @@ struct TimePanel {
     }
 }
 
-/// The signs for the beginning and the end of a movement.
+/// The marks for the beginning and the end of a movement.
 enum Mark {
-    /// A triangle that points to where time goes.
+    /// Returns a triangle that points in the direction of time.
     static func started(_ x: Double, _ y: Double) -> [Spot] {
         [Spot(x: x, y: y - 4), Spot(x: x + 6, y: y), Spot(x: x, y: y + 4)]
     }
 
-    /// A square that ends here.
+    /// Returns a square that ends here.
     static func idle(_ x: Double, _ y: Double) -> [Spot] {
         [
             Spot(x: x - 6, y: y - 3), Spot(x: x, y: y - 3), Spot(x: x, y: y + 3), Spot(x: x - 6, y: y + 3),

@@ -1,14 +1,14 @@
-// Follows a trace for a picture, line by line: what the line asks, and what the camera answers to it.
+// Follows a trace line by line for a picture: what each line requests, and how the camera responds.
 
 import Gestures
 import GimbalProtocol
 import MapCamera
 
-/// What a trace does to a camera, as far as it has been followed.
+/// What a trace does to a camera, as far as the trace has been followed.
 package struct TraceTimeline {
     package private(set) var camera = CameraTimeline(from: .initial)
     private var reporter = GestureReporter()
-    /// With the time when each began.
+    /// The active gestures, each with the time when it began.
     private var active = ActiveGestures<Double>()
     private var origin: Double?
     /// Milliseconds of the trace's clock at the last line.
@@ -18,15 +18,15 @@ package struct TraceTimeline {
     /// Whether fingers were down before the last line.
     private var hadFingers = false
 
-    /// A timeline with nothing in it.
+    /// Creates an empty timeline.
     package init() {}
 
     /// Follows a line.
     ///
     /// - Parameters:
-    ///   - requests: what it asks; nothing if it was rejected.
-    ///   - messages: what came of it.
-    ///   - state: the camera's state after it.
+    ///   - requests: the line's requests; empty if it was rejected.
+    ///   - messages: the answers and events that it produced.
+    ///   - state: returns the camera's state after the line.
     package mutating func follow(
         _ requests: [Request], _ messages: [ReceivedLine], _ state: () throws -> CameraState?
     ) rethrows {
@@ -47,7 +47,7 @@ package struct TraceTimeline {
         if isSetting { try learnLimits(state) }
     }
 
-    /// Names the picture, and shows where fingers went.
+    /// Sets the picture's title, and adds the paths of fingers.
     package mutating func add(title: String, fingers: [(points: [ScreenPoint], isCancelled: Bool)]) {
         (camera.title, camera.originMs) = (title, origin ?? 0)
         camera.fingers += fingers.map { CameraTimeline.Track(points: $0.points, isCancelled: $0.isCancelled) }
@@ -74,8 +74,8 @@ package struct TraceTimeline {
         }
     }
 
-    /// Why the camera moved. By gestures: fingers that were down, or the last line's; what comes before its time was on its
-    /// way already.
+    /// Returns why the camera moved. A movement by gestures is due to fingers if they were down, or if the last line
+    /// has gestures and the movement is not before it; otherwise it was already under way.
     private func cause(of move: CameraMove) -> Cause {
         switch move.reason {
         case .gesture: hadFingers || hasGestures && move.timeMs >= (timeMs * 1000).rounded() / 1000 ? .fingers : .glide
@@ -97,7 +97,7 @@ package struct TraceTimeline {
         }
         var isSetting = false
         for request in requests {
-            // The camera ignores the others.
+            // The camera ignores gestures that its settings do not allow.
             for report in reporter.reports(of: request, at: timeMs) where active.settings.allows(report.event.kind) {
                 hasGestures = true
                 handle(report)
@@ -121,7 +121,7 @@ package struct TraceTimeline {
         if active.isEmpty { camera.endFocus(isCancelled: isCancelled) }
     }
 
-    /// The trace is over: what is still active is cancelled.
+    /// Ends the trace: gestures that are still active are cancelled.
     private mutating func finish() {
         for gesture in active.cancelAll() { close(gesture, isCancelled: true) }
         hadFingers = false

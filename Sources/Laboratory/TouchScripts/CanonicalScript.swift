@@ -1,5 +1,5 @@
-// A script as other tools can perform it without loss. Measurements on chromedriver: positions arrive as whole pixels;
-// a move takes whole frames, at most 33 ms if it asks for 20; of two fingers that change at once, some arrive
+// A script in a form that other tools can perform without loss. Measured on chromedriver: positions arrive as whole
+// pixels; a move takes whole frames, at most 33 ms if it asks for 20; of two fingers that change at once, some arrive
 // incomplete. So: whole points, a grid of ticks, one finger that lands or lifts at a time while the others rest, and a
 // rest before the last one lifts, which leaves no fling.
 
@@ -11,37 +11,37 @@ import Touches
 package struct CanonicalScript: Equatable, Sendable {
     /// What the fingers do in one tick.
     package struct Tick: Equatable, Sendable {
-        /// How many frames of 33.3 ms it takes.
+        /// The number of frames of 33.3 ms that it takes.
         package let count: Int
-        /// The fingers that are down at its end, by their slots; each stays in its slot until it lifts.
+        /// The fingers that are down at its end, by slot; each stays in its slot until it lifts.
         package let fingers: [ScreenPoint?]
     }
 
     /// The screen, in points.
     package let viewport: Viewport
-    /// The header of the trace that the fingers make, for a reader to find it in what is written.
+    /// The header of the trace that the fingers make, included in the output for readers.
     package let header: ToldHeader?
     package private(set) var ticks: [Tick] = []
-    /// How many fingers lifted while they moved, so that they threw the map, and rest now.
+    /// The number of fingers that lifted in motion, throwing the map, and now rest first.
     package private(set) var restedLifts = 0
-    /// How many positions were outside of the screen, and are at its edge.
+    /// The number of positions outside the screen, moved to its edge.
     package private(set) var clamped = 0
-    /// How many fingers there are at one time.
+    /// The maximum number of fingers at a time.
     package private(set) var slots = 0
 
     private static let tickMs = BrowserTick.frameMs
     /// How long fingers rest before the last one lifts, in milliseconds.
     private static let restMs = 200.0
-    /// A tap is no longer than this, and moves no further, in milliseconds and points.
+    /// The maximum duration and movement of a tap, in milliseconds and points.
     private static let tap = (timeMs: 300.0, points: 8.0)
 
     private var fingers: [ScreenPoint?] = []
     private var numbers: [Int?] = []
 
-    /// As long as fingers may be down in all, in milliseconds: a tick is kept for each 33 of them.
+    /// The maximum total time with fingers down, in milliseconds: each 33 ms take a tick.
     package static let longestMs = 36_000_000.0
 
-    /// Puts a script on the grid; `nil` if its fingers are down too long.
+    /// Puts a script on the grid; `nil` if its fingers are down for too long.
     package init?(_ script: FingerScript) {
         (viewport, header) = (script.viewport, script.header)
         let sessions = Self.sessions(script.frames)
@@ -57,7 +57,7 @@ package struct CanonicalScript: Equatable, Sendable {
         }
     }
 
-    /// Frames from where fingers land to where all have lifted.
+    /// Splits frames into sessions, each from the first landing until all fingers have lifted.
     private static func sessions(_ frames: [TouchFrame]) -> [[TouchFrame]] {
         var sessions: [[TouchFrame]] = []
         var current: [TouchFrame] = []
@@ -77,7 +77,7 @@ package struct CanonicalScript: Equatable, Sendable {
     private mutating func tick(_ count: Int = 1) { ticks.append(Tick(count: count, fingers: fingers)) }
 
     private mutating func wait(_ pause: Double) {
-        // Two taps have to stay as near to each other as they were.
+        // Two taps must stay as close together as they were.
         let count = max(Int((pause / Self.tickMs).rounded(.down)), 1)
         if count <= 30 { for _ in 0..<count { tick() } } else { tick(count) }
     }
@@ -95,7 +95,7 @@ package struct CanonicalScript: Equatable, Sendable {
         }
     }
 
-    /// How far the finger went that went farthest.
+    /// Returns the distance of the finger that went the farthest.
     private static func reach(_ session: [TouchFrame]) -> Double {
         var landed: [Int: ScreenPoint] = [:]
         var farthest = 0.0
@@ -131,7 +131,7 @@ package struct CanonicalScript: Equatable, Sendable {
         }
     }
 
-    /// Whether the last fingers of a session still move when they lift.
+    /// Returns whether the last fingers of a session still move when they lift.
     private static func isMoving(_ session: [TouchFrame]) -> Bool {
         guard let last = session.last, let end = session.dropLast().last?.touches else { return false }
         let before = session.last { last.timeMs - $0.timeMs >= 60 && !$0.touches.isEmpty }?.touches ?? []
@@ -161,9 +161,9 @@ package struct CanonicalScript: Equatable, Sendable {
         }
     }
 
-    /// The fingers at a time between frames, on the straight way.
+    /// Returns the fingers at a time between frames, by linear interpolation.
     private static func touches(_ frames: [TouchFrame], at time: Double) -> [Touch] {
-        // The first frame that is not before, in the middle of ever fewer.
+        // Binary search for the first frame at or after the time.
         var (low, high) = (0, frames.count - 1)
         while low < high {
             let middle = (low + high) / 2
@@ -179,7 +179,7 @@ package struct CanonicalScript: Equatable, Sendable {
         }
     }
 
-    /// A position as whole points of the screen.
+    /// Rounds a position to whole points of the screen.
     private mutating func whole(_ point: ScreenPoint) -> ScreenPoint {
         let inside = ScreenPoint(
             x: min(max(point.x.rounded(), 0), viewport.width.rounded(.up) - 1),
@@ -188,9 +188,9 @@ package struct CanonicalScript: Equatable, Sendable {
         return inside
     }
 
-    // MARK: What comes of it
+    // MARK: Result
 
-    /// The fingers as they arrive: as a recording of them has them.
+    /// The fingers as they arrive, and as a recording would have them.
     package var script: FingerScript {
         var script = FingerScript(viewport: viewport)
         script.header = header

@@ -1,5 +1,5 @@
-// Fingers over time, to be performed: those of a recording, those that make a trace's gestures, or made-up ones. A script
-// becomes a trace by the same recognizer that reads recordings, so what comes of it is known beforehand.
+// Fingers over time, to be performed: from a recording, from a trace's gestures, or made up. The recognizer that reads
+// recordings also turns a script into a trace, so its result is known beforehand.
 
 import GimbalProtocol
 import MapCamera
@@ -10,16 +10,16 @@ import Touches
 package struct FingerScript: Equatable, Sendable {
     /// The screen, in points.
     package var viewport: Viewport
-    /// The header of the trace that they make, for a reader to find it in what is written.
+    /// The header of the trace that the fingers make, included in the output for readers.
     package var header: ToldHeader?
-    /// The fingers that are down at each time; one that was there in the frame before and is not now has lifted.
+    /// The fingers that are down at each time; one that is missing from the next frame has lifted.
     package var frames: [TouchFrame] = []
 
     package init(viewport: Viewport, frames: [TouchFrame] = []) { (self.viewport, self.frames) = (viewport, frames) }
 
-    /// Reads the fingers of a recording; of a Gimbal trace there are none.
+    /// Reads the fingers of a recording; a Gimbal trace has none.
     ///
-    /// - Throws: `RecordingError` if it is no recording.
+    /// - Throws: `RecordingError` if it is not a recording.
     package init(recording bytes: [UInt8], _ options: TraceOptions) throws {
         var reader = RecordingReader(
             device: options.device, surface: options.surface, rate: options.rate, deviceNumber: options.deviceNumber)
@@ -42,7 +42,7 @@ package struct FingerScript: Equatable, Sendable {
         self = script
     }
 
-    /// What JSON tells of the script beside its fingers.
+    /// The members of the script in JSON, besides its fingers.
     var told: JSONObject {
         var told: JSONObject = [
             "viewport": .object(["width": .number(viewport.width), "height": .number(viewport.height)])
@@ -51,7 +51,7 @@ package struct FingerScript: Equatable, Sendable {
         return told
     }
 
-    /// The script as touches of a web page, one event a line.
+    /// The script as touches of a web page, one event per line.
     package var webTouches: [UInt8] {
         var line = LineWriter()
         line.write(JSONValue.object(told))
@@ -81,9 +81,9 @@ package struct FingerScript: Equatable, Sendable {
         return line.bytes
     }
 
-    /// The trace that a recording of this script makes.
+    /// Returns the trace that a recording of this script makes.
     ///
-    /// - Throws: `RecordingError` for a script without a finger.
+    /// - Throws: `RecordingError` if the script has no finger.
     package func trace(from position: CameraPosition) throws -> [UInt8] {
         let options = TraceOptions(
             surface: SurfaceOptions(viewport: viewport, rotation: .none), position: position)

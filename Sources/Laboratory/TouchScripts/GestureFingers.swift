@@ -1,6 +1,6 @@
-// Fingers that make a trace's gestures: the recognizer gives the same pan, pinch, rotation and tilt back. A pan is one finger;
-// what zooms and rotates is two, one above the other, which no one takes for a tilt; a tilt is two side by side. What
-// fingers cannot do (commands, gestures that overlap) is left out, and counted.
+// Finds fingers that make a trace's gestures, so that the recognizer returns the same pan, pinch, rotation and tilt. A
+// pan is one finger; a zoom or rotation is two, one above the other, so as not to look like a tilt; a tilt is two side
+// by side. What fingers cannot do (commands, gestures that overlap) is omitted, and counted.
 
 import Gestures
 import GimbalProtocol
@@ -8,34 +8,34 @@ import MapCamera
 import Touches
 import Traces
 
-/// Makes fingers of gestures.
+/// A converter from gestures to fingers.
 package struct GestureFingers {
-    /// Which fingers a gesture takes.
+    /// The arrangement of fingers for a gesture.
     private enum Grip {
         case one, pair, tilt, zoomer
     }
 
     /// The script so far.
     package private(set) var script: FingerScript
-    /// Requests of the trace that no finger can make.
+    /// The number of requests in the trace that fingers cannot make.
     package private(set) var unperformed = 0
 
     private var active: Set<GestureKind> = []
     private var grip: Grip?
-    /// Values since their gestures began.
+    /// Values since the gestures began.
     private var translation = ScreenPoint(x: 0, y: 0)
     private var scale = 1.0
     private var rotation = 0.0
     private var slide = 0.0
-    /// Where the gestures' middle was when they began.
+    /// The centre of the gestures when they began.
     private var origin = ScreenPoint(x: 0, y: 0)
     private var focus: ScreenPoint?
-    /// How far apart two fingers land, in points.
+    /// The distance between two landing fingers, in points.
     private var span = 160.0
     private let spans: [Double]
     private var session = 0
 
-    /// Fingers that make the gestures of a trace.
+    /// Makes the fingers for the gestures of a trace.
     package init(_ trace: Trace) {
         let viewport = trace.header.header?.viewport ?? .standard
         script = FingerScript(viewport: viewport)
@@ -47,7 +47,7 @@ package struct GestureFingers {
         if !active.isEmpty, let time = trace.endMs { lift(at: time) }
     }
 
-    /// How far apart two fingers have to land in each session for all of it to be on the screen.
+    /// Returns how far apart two fingers must land in each session so that they stay on the screen.
     private static func spans(_ trace: Trace, _ viewport: Viewport) -> [Double] {
         var spans: [Double] = []
         var (active, largest, smallest) = (Set<GestureKind>(), 1.0, 1.0)
@@ -93,7 +93,7 @@ package struct GestureFingers {
             }
         }
         guard !events.isEmpty else { return }
-        // Fingers land where the gesture begins, and only then move.
+        // Fingers land at the beginning of the gesture before they move.
         if isNew || grip != before { addFrame(at: time) }
         for event in events {
             note(event)
@@ -103,7 +103,7 @@ package struct GestureFingers {
         if active.isEmpty { lift(at: time) }
     }
 
-    /// Whether a gesture can be made by the fingers that are down.
+    /// Returns whether the fingers that are down can make a gesture.
     private func fits(_ kind: GestureKind) -> Bool {
         switch grip {
         case nil: Self.performed.contains(kind)
@@ -114,7 +114,7 @@ package struct GestureFingers {
         }
     }
 
-    /// The gestures that fingers are known for. Any other is counted as one that they cannot make.
+    /// The gestures that fingers can make. All others are counted as unperformed.
     private static let performed: Set<GestureKind> = [
         .pan, .pinch, .rotate, .tilt, .oneFingerZoom, .doubleTap, .twoFingerTap,
     ]
@@ -172,12 +172,12 @@ package struct GestureFingers {
 
     private mutating func addFrame(at time: Double) {
         if grip == .zoomer, script.frames.last?.touches.isEmpty ?? true {
-            // A tap comes before it.
+            // A tap precedes the zoom.
             let first = Touch(id: 0, position: origin)
             add([first], at: time - 120)
             add([], at: time - 80)
         }
-        // The fingers of a pan that becomes a pinch lift, and two others land.
+        // When a pan becomes a pinch, its finger lifts, and two others land.
         if let last = script.frames.last?.touches, !last.isEmpty, last.count != touches.count { add([], at: time) }
         add(touches, at: time)
     }

@@ -1,10 +1,10 @@
-// Made-up fingers: they go from point to point with the least jerk, tremble a little, and are sampled as a screen
-// samples them. Everything comes from a seed: the same seed makes the same bytes on every machine.
+// Makes up fingers: they move from point to point with minimum jerk, tremble a little, and are sampled like on a
+// screen. Everything derives from a seed: the same seed makes the same bytes on every machine.
 
 import MapCamera
 import Touches
 
-/// Random numbers that a seed decides. (SplitMix64, by Steele, Lea and Flood.)
+/// Random numbers derived from a seed. (SplitMix64, by Steele, Lea and Flood.)
 package struct SeededNumbers: RandomNumberGenerator {
     private var state: UInt64
 
@@ -18,14 +18,14 @@ package struct SeededNumbers: RandomNumberGenerator {
         return mixed ^ (mixed >> 31)
     }
 
-    /// A number of a range, evenly.
+    /// Returns a uniformly distributed number in a range.
     package mutating func number(_ range: ClosedRange<Double>) -> Double {
-        // 53 bits: the standard library does not promise what it makes of a range.
+        // Uses 53 bits itself, because the standard library does not specify how it draws from a range.
         let share = Double(next() >> 11) / 9_007_199_254_740_992
         return range.lowerBound + share * (range.upperBound - range.lowerBound)
     }
 
-    /// One of some.
+    /// Returns one of the values.
     package mutating func one<Value>(of values: [Value]) -> Value { values[Int(next() % UInt64(values.count))] }
 }
 
@@ -35,27 +35,27 @@ package enum MadeGesture: String, CaseIterable, Sendable {
     case doubleTap = "double-tap"
     case twoFingerTap = "two-finger-tap"
     case oneFingerZoom = "one-finger-zoom"
-    /// Some of all of them, one after the other.
+    /// A random mix of all of them, one after another.
     case random
 }
 
-/// What a made gesture is like; what is `nil` is chosen.
+/// The parameters of a made gesture; those that are `nil` are chosen at random.
 package struct GestureShape: Sendable {
-    /// Where fingers land, or their middle, in points.
+    /// Where the finger or the centre of the fingers lands, in points.
     package var from: ScreenPoint?
-    /// Where they go.
+    /// Where it goes.
     package var to: ScreenPoint?
-    /// By how much a pinch grows.
+    /// The scale of a pinch.
     package var scale: Double?
-    /// How far a rotation turns, clockwise, in degrees.
+    /// The angle of a rotation, clockwise, in degrees.
     package var degrees: Double?
-    /// How long it takes, in milliseconds.
+    /// The duration, in milliseconds.
     package var durationMs: Double?
 
     package init() {}
 }
 
-/// Makes fingers.
+/// A maker of fingers.
 package struct MadeFingers {
     /// The fingers so far.
     package private(set) var script: FingerScript
@@ -63,11 +63,11 @@ package struct MadeFingers {
     private var timeMs = 0.0
     private var landed = 0
 
-    /// How long it takes until a screen tells of fingers again, in milliseconds, and how much that varies.
+    /// The interval between a screen's reports, in milliseconds, and its jitter.
     private static let frame = (ms: 1000.0 / 120, jitterMs: 1.0)
-    /// How far fingers tremble, in points.
+    /// The amplitude of fingers' tremble, in points.
     private static let tremor = 0.3
-    /// For how long a finger that is to stop lies still before it lifts, in milliseconds.
+    /// How long a finger rests before it lifts without a fling, in milliseconds.
     private static let restMs = 140.0
 
     package init(viewport: Viewport, seed: UInt64) {
@@ -77,7 +77,7 @@ package struct MadeFingers {
 
     // MARK: Gestures
 
-    /// Makes a gesture, a moment after the one before.
+    /// Makes a gesture, a moment after the previous one.
     package mutating func make(_ gesture: MadeGesture, _ shape: GestureShape = GestureShape()) {
         let durationMs = shape.durationMs ?? numbers.number(250...900)
         let from = shape.from ?? randomPoint(0.25)
@@ -111,21 +111,21 @@ package struct MadeFingers {
             drag(from, shape.to ?? ScreenPoint(x: from.x, y: from.y + way), durationMs, isThrown: false)
         case .random:
             make(numbers.one(of: MadeGesture.allCases.filter { $0 != .random }))
-            // Now and then a finger comes while the map still glides.
+            // Sometimes a finger lands while the map still glides.
             timeMs += numbers.number(0...1) < 0.3 ? numbers.number(20...200) : numbers.number(350...1500)
             return
         }
         timeMs += numbers.number(350...900)
     }
 
-    /// Makes gestures until so much time has passed, in milliseconds.
+    /// Makes gestures until this much time has passed, in milliseconds.
     package mutating func makeRandom(for durationMs: Double) {
         repeat { make(.random) } while timeMs < durationMs
     }
 
     // MARK: Fingers
 
-    /// A point of the screen, so far from its edges in shares of its size.
+    /// Returns a random point of the screen, with a margin as a fraction of its size.
     private mutating func randomPoint(_ margin: Double) -> ScreenPoint {
         ScreenPoint(
             x: numbers.number(margin...(1 - margin)) * script.viewport.width,
@@ -133,7 +133,7 @@ package struct MadeFingers {
     }
 
     private mutating func drag(_ from: ScreenPoint, _ to: ScreenPoint, _ durationMs: Double, isThrown: Bool) {
-        // A throwing finger lifts in full motion.
+        // A finger that throws lifts in full motion.
         let way = to - from
         let beyond = isThrown ? from + ScreenPoint(x: way.x / 0.6, y: way.y / 0.6) : to
         perform([[from, beyond]], durationMs / (isThrown ? 0.56 : 1), restMs: isThrown ? nil : Self.restMs)
@@ -146,7 +146,7 @@ package struct MadeFingers {
         let span = min(0.35 * least, 0.8 * least / max(scale, 1)) / min(max(scale, 0.05), 1)
         let landing = min(max(span, 40 / min(scale, 1)), 0.8 * least)
         let angle = numbers.number(50...130)
-        // On the way of each finger there are so many points that it turns and does not cut across.
+        // Each finger's path has enough points for a turn, rather than a shortcut.
         let steps = max(Int(abs(degrees) / 10), 1)
         var ways: [[ScreenPoint]] = [[], []]
         for step in 0...steps {
@@ -165,7 +165,7 @@ package struct MadeFingers {
         perform(points.map { [$0] }, numbers.number(40...90), restMs: 0, trembles: false)
     }
 
-    /// Leads fingers through their points, evenly spread over the way.
+    /// Moves fingers through their points, evenly spread along the path.
     ///
     /// - Parameter restMs: how long they rest before they lift; `nil` if they lift in full motion.
     private mutating func perform(
@@ -186,7 +186,7 @@ package struct MadeFingers {
             script.frames.append(TouchFrame(timeMs: stamp(elapsed), touches: touches))
             elapsed += Self.frame.ms + numbers.number(-Self.frame.jitterMs...Self.frame.jitterMs)
         }
-        // Fingers lift one after the other, within a few milliseconds.
+        // Fingers lift one after another, within a few milliseconds.
         for lifted in ids.indices.dropFirst() {
             guard var touches = script.frames.last?.touches else { continue }
             touches.removeAll { $0.id == ids[ids.count - lifted] }
@@ -199,12 +199,12 @@ package struct MadeFingers {
 
     private func stamp(_ elapsed: Double) -> Double { ((timeMs + elapsed) * 1000).rounded() / 1000 }
 
-    /// Screens tell hundredths of a point at best.
+    /// Rounds to hundredths of a point, the best that screens report.
     private static func rounded(_ point: ScreenPoint) -> ScreenPoint {
         ScreenPoint(x: (point.x * 100).rounded() / 100, y: (point.y * 100).rounded() / 100)
     }
 
-    /// Where a finger is after a share of its time: on the way of the least jerk.
+    /// Returns where a finger is after a fraction of its time, on a minimum-jerk path.
     private static func point(on way: [ScreenPoint], at share: Double) -> ScreenPoint {
         let part = min(max(share, 0), 1)
         let done = part * part * part * (10 - 15 * part + 6 * part * part) * Double(way.count - 1)
@@ -222,7 +222,7 @@ package struct MadeFingers {
     }
 
     private func tremble(_ waves: [Wave], _ elapsed: Double) -> ScreenPoint {
-        // A finger sets down firmly.
+        // A finger lands firmly, and begins to tremble later.
         let strength = min(elapsed / 80, 1)
         func value(_ wave: Wave) -> Double {
             strength * wave.amplitude * Elementary.sine(360 * wave.hertz * elapsed / 1000 + wave.phase)
@@ -231,7 +231,7 @@ package struct MadeFingers {
     }
 }
 
-/// Where a random session begins.
+/// The start of a random session.
 package struct MadeBeginning {
     package var position: CameraPosition
     package var bounds: CoordinateBounds?
@@ -240,7 +240,7 @@ package struct MadeBeginning {
         (self.position, self.bounds) = (position, bounds)
     }
 
-    /// A place where maps break, as the seed says.
+    /// Returns a place where maps tend to break, chosen by the seed.
     package static func edge(_ seed: UInt64) -> MadeBeginning {
         func at(_ latitude: Double, _ longitude: Double, _ zoom: Double, angle: Double = 0) -> CameraPosition {
             CameraPosition(

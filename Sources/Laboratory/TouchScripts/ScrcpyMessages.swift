@@ -1,24 +1,24 @@
-// A canonical script as messages to scrcpy's server on an Android phone. They are as its ControlMessageReader.java reads them from
-// version 2.0 on: no document describes them.
+// Converts a canonical script to messages to scrcpy's server on an Android phone. Their format is what its
+// ControlMessageReader.java reads from version 2.0 on; it is not documented elsewhere.
 
 import MapCamera
 import TouchTraces
 
-/// What the fingers do at one time, as messages to scrcpy's server.
+/// Messages to scrcpy's server for one point in time.
 package struct ScrcpyMessages: Equatable, Sendable {
-    /// Milliseconds since the fingers begin.
+    /// Milliseconds since the script's start.
     package let timeMs: Double
-    /// What changes then.
+    /// The messages for the fingers that change.
     package let bytes: [UInt8]
-    /// What lifts the fingers that are down then.
+    /// The messages that would lift all fingers that are down afterwards.
     package let lifts: [UInt8]
 }
 
 extension TouchExport {
-    /// The fingers as messages for a screen, in its pixels.
+    /// Returns the fingers as messages for a screen of a size in pixels.
     package func scrcpyMessages(width: Int, height: Int) -> [ScrcpyMessages] {
         let (viewport, size) = (canonical.viewport, (width: max(width, 1), height: max(height, 1)))
-        /// Android's MotionEvent has these actions.
+        /// Actions of Android's MotionEvent.
         enum Action: UInt8 { case down = 0, up, move }
         func message(_ action: Action, _ slot: Int, _ position: ScreenPoint) -> [UInt8] {
             let x = min(Int(position.x / viewport.width * Double(size.width)), size.width - 1)

@@ -1,25 +1,25 @@
-// A canonical script in the words of the tools that perform it. Each but the script for uinput is read by Gimbal, without
-// options and with the header of the trace, as the same fingers at the same times.
+// Writes a canonical script in the formats of tools that perform it. Gimbal reads each of them except the uinput script
+// back as the same fingers at the same times, with the trace's header and without options.
 
 import GimbalProtocol
 import MapCamera
 import TouchTraces
 import Touches
 
-/// A tool's own form of a script.
+/// A tool's own format of a script.
 package enum ScriptFormat: String, CaseIterable, Sendable {
     /// The body of WebDriver's "Perform Actions", as chromedriver, geckodriver and Appium take it.
     case webdriver
-    /// `Input.dispatchTouchEvent` messages to Chrome, one a line.
+    /// `Input.dispatchTouchEvent` messages to Chrome, one per line.
     case devtools
-    /// TouchEvents of a page, one a line.
+    /// TouchEvents of a page, one per line.
     case web
     /// A recording for evemu-play.
     case evemu
-    /// Commands for Android's `uinput`, one a line.
+    /// Commands for Android's `uinput`, one per line.
     case uinputScript = "uinput-script"
 
-    /// The script in this form.
+    /// Returns the script in this format.
     package func bytes(of script: CanonicalScript) -> [UInt8] {
         switch self {
         case .webdriver: Self.webdriver(script).bytes + [0x0a]
@@ -30,20 +30,20 @@ package enum ScriptFormat: String, CaseIterable, Sendable {
         }
     }
 
-    /// The form of the same fingers that is read again.
+    /// The format to read the same fingers back from.
     package var readable: ScriptFormat { self == .uinputScript ? .evemu : self }
 
     // MARK: WebDriver
 
-    /// A source for each finger. A tick is a move or a rest of all of them, and at its end one lands or lifts: that takes no
-    /// time. Landing takes two actions, since the position comes first.
+    /// Writes a source for each finger. A tick is a move or a rest of all of them, and at its end one may land or lift,
+    /// which takes no time. Landing takes two actions, because the position comes first.
     private static func webdriver(_ script: CanonicalScript) -> JSONValue {
         var sources = [[JSONValue]](repeating: [], count: max(script.slots, 1))
         var before = [ScreenPoint?](repeating: nil, count: sources.count)
         func pause(_ durationMs: Int) -> JSONValue {
             .object(["type": .string("pause"), "duration": .number(Double(durationMs))])
         }
-        /// Adds what each finger does at once.
+        /// Adds an action of each finger, all at the same time.
         func add(_ action: (Int) -> JSONValue) {
             for slot in sources.indices { sources[slot].append(action(slot)) }
         }
@@ -73,7 +73,7 @@ package enum ScriptFormat: String, CaseIterable, Sendable {
                 "parameters": .object(["pointerType": .string("touch")]), "actions": .array(actions),
             ])
         }
-        // A driver ignores what else is there.
+        // Drivers ignore other members.
         return .object(
             JSONObject([("actions", .array(pointers))] + script.script.told.members.map { ($0.name, $0.value) }))
     }
@@ -88,8 +88,8 @@ package enum ScriptFormat: String, CaseIterable, Sendable {
 
     // MARK: Chrome
 
-    /// The viewport, which for Chrome is whole, and then messages as Chrome wants them: all points that are there, or those that
-    /// lift, of which it takes none at the end for all.
+    /// Writes the viewport, in whole pixels for Chrome, and then messages as Chrome requires: with all points that are
+    /// down, or those that lift; the message that lifts the last ones must have none.
     private static func devtools(_ script: FingerScript) -> [UInt8] {
         var line = LineWriter()
         var screen: JSONObject = [
@@ -128,13 +128,13 @@ package enum ScriptFormat: String, CaseIterable, Sendable {
         return line.bytes
     }
 
-    // MARK: A touchscreen of Linux
+    // MARK: Linux touchscreen
 
-    /// Units for a millimetre, and for a point, of which 160 are an inch: whole points and sizes are whole units.
+    /// Units per millimetre, and per point, at 160 points per inch: whole points and sizes are whole units.
     private static let resolution = 6400
     private static let unitsPerPoint = Double(resolution) * 25.4 / 160
 
-    /// The axes of a touchscreen, by their codes, each with its greatest value and its units for a millimetre.
+    /// Returns the axes of a touchscreen: codes, maximum values and units per millimetre.
     private static func axes(_ script: CanonicalScript) -> [(code: Int, most: Int, resolution: Int)] {
         let (width, height) = (units(script.viewport.width), units(script.viewport.height))
         let slots = max(script.slots, 1) - 1
@@ -146,7 +146,7 @@ package enum ScriptFormat: String, CaseIterable, Sendable {
 
     private static func units(_ points: Double) -> Int { Int((points * unitsPerPoint).rounded()) }
 
-    /// What a touchscreen reports: of each report the time in milliseconds, and its events as type, code and value.
+    /// Returns a touchscreen's reports: the time in milliseconds, and the events as type, code and value.
     private static func reports(_ script: CanonicalScript) -> [(timeMs: Double, events: [(Int, Int, Int)])] {
         var reports: [(timeMs: Double, events: [(Int, Int, Int)])] = []
         var before: [ScreenPoint?] = []
@@ -197,7 +197,7 @@ package enum ScriptFormat: String, CaseIterable, Sendable {
         return text
     }
 
-    /// How long Android takes to know a new device, in milliseconds, with room to spare.
+    /// How long Android takes to register a new device, in milliseconds, with room to spare.
     private static let registrationMs = 2000
 
     private static func uinputScript(_ script: CanonicalScript) -> [UInt8] {
@@ -212,7 +212,7 @@ package enum ScriptFormat: String, CaseIterable, Sendable {
             .object(["type": .number(Double(request)), "data": .array(numbers.map { .number(Double($0)) })])
         }
         let axes = axes(script)
-        // What the kernel's requests for a new device are called: UI_SET_EVBIT is 100, and so on.
+        // The numbers of the kernel's requests for a new device: UI_SET_EVBIT is 100, and so on.
         write(
             "register",
             [
@@ -257,7 +257,7 @@ package enum ScriptFormat: String, CaseIterable, Sendable {
 }
 
 extension CanonicalScript {
-    /// The fingers with the times at which they are there.
+    /// The fingers of each tick, with the time at its end.
     var timed: [(timeMs: Double, fingers: [ScreenPoint?])] {
         var time = 0.0
         return ticks.map { tick in

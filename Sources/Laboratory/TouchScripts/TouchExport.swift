@@ -1,5 +1,5 @@
-// Fingers for other tools: those of a recording, or those that make a trace's gestures, in a form that comes through such a
-// tool unharmed, and the camera to expect of them.
+// Exports fingers to other tools: those of a recording, or those that make a trace's gestures, in a form that such a
+// tool performs faithfully, and with the camera to expect.
 
 import CameraStreams
 import GimbalProtocol
@@ -7,12 +7,12 @@ import MapCamera
 import TouchTraces
 import Traces
 
-/// Fingers in the form of a tool that performs them.
+/// Fingers in the format of a tool that performs them.
 package struct TouchExport {
     let canonical: CanonicalScript
-    /// The fingers in the tool's own form.
+    /// The fingers in the tool's own format.
     package let bytes: [UInt8]
-    /// The trace that the exported fingers make when they are read again.
+    /// The trace made by reading the exported fingers again.
     private let trace: Trace
     /// The trace that was exported, without flings.
     private let original: Trace
@@ -20,7 +20,7 @@ package struct TouchExport {
 
     /// Writes the fingers of a recording, or those that make a trace's gestures, for a tool.
     ///
-    /// - Throws: `TraceError` and `RecordingError` for what cannot be written so.
+    /// - Throws: `TraceError` and `RecordingError` if this is impossible.
     package init(_ bytes: [UInt8], _ options: TraceOptions, to format: ScriptFormat) throws {
         var script: FingerScript
         if Self.isTrace(bytes) {
@@ -50,7 +50,7 @@ package struct TouchExport {
         return canonical
     }
 
-    /// What comes of the exported fingers when they are read again, without options.
+    /// Returns the trace made by reading the exported fingers again, without options.
     private static func reading(
         _ format: ScriptFormat, _ script: CanonicalScript, _ bytes: [UInt8]
     ) throws -> Trace {
@@ -62,16 +62,16 @@ package struct TouchExport {
         }
     }
 
-    /// Whether bytes are those of a Gimbal trace, and of no recording.
+    /// Returns whether bytes are a Gimbal trace, rather than a recording.
     package static func isTrace(_ bytes: [UInt8]) -> Bool {
         let first = bytes.split { $0 == 0x0a || $0 == 0x0d }.first { line in line.contains { $0 > 0x20 } }
         return first.map { RecordingFormat.isHeader($0.span) } ?? false
     }
 
-    /// What the camera does by the exported fingers: a golden file.
+    /// Returns what the camera does with the exported fingers: a golden file.
     package func golden() throws -> [UInt8] { try TraceRun.events(of: trace) }
 
-    /// What is not as it was, in a line each.
+    /// Returns what the export changed, one line for each change.
     package func changes() throws -> [String] {
         var changes: [String] = []
         func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
@@ -95,7 +95,7 @@ package struct TouchExport {
 }
 
 extension Trace {
-    /// The same trace, in which no finger throws the map, and which is played once, as a whole.
+    /// Returns this trace with flings disabled, to be played once, as a whole.
     fileprivate func withoutFlings() throws(TraceError) -> Trace {
         var trace = self
         trace.header = try header.asAWhole()

@@ -1,46 +1,46 @@
-// What a recording's fingers did, as a person would tell it.
+// Summarizes what a recording's fingers did.
 
 import Gestures
 import GimbalProtocol
 import MapCamera
 
-/// One gesture that was found.
+/// One gesture in a recording.
 public struct FoundGesture: Sendable {
-    /// Which it was.
+    /// The kind of gesture.
     public let kind: GestureKind
     /// When it began, in milliseconds since the first frame.
     public fileprivate(set) var startMs: Double
-    /// When it ended, in milliseconds since the first frame; `nil` while it goes on.
+    /// When it ended, in milliseconds since the first frame; `nil` while it is active.
     public fileprivate(set) var endMs: Double?
-    /// What it came to; `nil` for a tap.
+    /// Its last value; `nil` for a tap.
     public fileprivate(set) var value: GestureEvent.Value?
-    /// Whether the fingers were lost, so that it was cancelled.
+    /// Whether it was cancelled because the fingers were lost.
     public fileprivate(set) var isCancelled = false
 }
 
-/// What was found in a recording.
+/// The gestures and counts of a recording.
 public struct Findings: Sendable {
-    /// How many gestures are kept.
+    /// The maximum number of gestures kept.
     public static let mostGestures = 1000
 
-    /// How many frames there were.
+    /// The number of frames.
     public private(set) var frames = 0
     /// Milliseconds from the first frame to the last.
     public private(set) var durationMs = 0.0
-    /// When the first gesture was reported, in milliseconds since the first frame: where a replay of it begins to count.
+    /// When the first gesture was reported, in milliseconds since the first frame: time 0 of a replay.
     package private(set) var originMs: Double?
-    /// How many fingers landed.
+    /// The number of fingers that landed.
     public internal(set) var landed = 0
-    /// How many were down at one time.
+    /// The maximum number of fingers down at a time.
     public private(set) var mostFingers = 0
-    /// The first gestures, in the order in which they began.
+    /// The first gestures, in the order they began.
     public private(set) var gestures: [FoundGesture] = []
-    /// How many gestures there were.
+    /// The number of gestures seen.
     public private(set) var gestureCount = 0
 
     package init() {}
 
-    /// The same with times of gestures as a replay has them: from the first one on.
+    /// A copy whose gesture times count from the first gesture, as in a replay.
     package var onReplayClock: Findings {
         var findings = self
         for index in gestures.indices {
@@ -51,7 +51,7 @@ public struct Findings: Sendable {
     }
 
     private var contacts: [Contact] = []
-    /// Those that have not ended: where in ``gestures`` they stand, if they are kept.
+    /// The active gestures: their index in ``gestures``, if kept.
     private var open = ActiveGestures<Int?>(limit: mostGestures)
 
     mutating func add(_ frame: ContactFrame) {
@@ -67,8 +67,8 @@ public struct Findings: Sendable {
     }
 
     /// - Parameters:
-    ///   - landed: how many fingers have landed on a surface.
-    ///   - down: how many are down on all.
+    ///   - landed: how many fingers landed on a surface.
+    ///   - down: how many are down on all surfaces.
     package mutating func addTouches(landed: Int, down: Int) {
         self.landed += landed
         mostFingers = max(mostFingers, down)
@@ -92,7 +92,7 @@ public struct Findings: Sendable {
         gestures[index].isCancelled = event.phase == .cancelled
     }
 
-    /// - Returns: where the gesture stands, if it is kept.
+    /// - Returns: the gesture's index, if it is kept.
     private mutating func begin(_ kind: GestureKind, at timeMs: Double, endMs: Double? = nil) -> Int? {
         gestureCount += 1
         guard gestures.count < Self.mostGestures else { return nil }

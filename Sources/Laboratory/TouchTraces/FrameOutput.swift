@@ -1,9 +1,9 @@
-// Frames on their way out of a reader. The surface comes first; where nothing tells the range of a device's positions, the
-// fingers are held back until enough of them have shown it.
-// Invariant: the surface is handed out once, before the first frame, and then never changes.
+// Hands out a reader's frames, after the surface. If nothing gives the range of a device's positions, fingers are held
+// back until enough of them have shown it.
+// Invariant: the surface is handed out once, before the first frame, and never changes afterwards.
 
 struct FrameOutput: Sendable {
-    /// What is known of where the frames come from.
+    /// What is known about the origin of the frames.
     struct Source {
         var format: RecordingFormat?
         var device: DeviceDescription?
@@ -11,19 +11,19 @@ struct FrameOutput: Sendable {
 
     private let options: SurfaceOptions
     private(set) var surface: Surface?
-    /// Frames whose device's range must be observed first.
+    /// Frames that wait until the range of their device is observed.
     private var held: [ContactFrame] = []
     private var heldContacts = 0
     private var observed = ObservedRange()
-    /// Whether the surface was handed out.
+    /// Whether the surface has been handed out.
     private var hasBegun = false
-    /// Whether there was any finger or gesture.
+    /// Whether any finger or gesture has been seen.
     private(set) var hasTouches = false
-    /// The bytes that have been read.
+    /// The number of bytes read.
     var consumed = 0
 
-    /// How much of a file is observed for the range of a device that is not described, and how many contacts are held for
-    /// it at the most.
+    /// How many bytes of a file are observed for the range of an undescribed device, and how many contacts are held
+    /// back meanwhile at most.
     private static let observedLength = 1 << 20
     private static let mostHeld = 1 << 18
 
@@ -31,13 +31,13 @@ struct FrameOutput: Sendable {
 
     var isHolding: Bool { !held.isEmpty }
 
-    /// Whether the surface is not chosen yet, or frames before the next one wait to be handed out.
+    /// Whether the surface is not chosen yet, or earlier frames are still held back.
     var isUndecided: Bool { surface == nil || isHolding }
 
     /// Notes a frame that is about to be handed out.
     mutating func note(_ frame: ContactFrame) { hasTouches = hasTouches || !frame.contacts.isEmpty }
 
-    /// Chooses the surface, or else holds the frame back; says whether the frame can be handed out.
+    /// Chooses the surface, or else holds the frame back. Returns whether the frame can be handed out.
     mutating func canBegin(
         with frame: ContactFrame, of source: Source, _ notes: inout RecordingNotes,
         _ body: (RecordedFrame) throws -> Void
@@ -53,7 +53,7 @@ struct FrameOutput: Sendable {
         return false
     }
 
-    /// Hands out gestures; what came before them is held back no longer.
+    /// Hands out gestures, after any frames that were held back.
     mutating func hand(
         _ gestures: LibinputGestures, of source: Source, _ notes: inout RecordingNotes,
         _ body: (RecordedFrame) throws -> Void
@@ -63,7 +63,7 @@ struct FrameOutput: Sendable {
         try body(.gestures(timeMs: gestures.timeMs, gestures.events))
     }
 
-    /// Takes the range of a device that has not shown it for a usual one, and hands out what is held back.
+    /// Assumes a common range for a device that has not shown its own, and hands out what is held back.
     mutating func assumeRange(
         of source: Source, _ notes: inout RecordingNotes, _ body: (RecordedFrame) throws -> Void
     ) throws {
@@ -91,7 +91,7 @@ struct FrameOutput: Sendable {
         switch source.format {
         case .trace, nil: return Surface(options: options)
         case .libinputDebugEvents where source.device == nil:
-            // Gestures are in points. Should fingers follow, they are somewhere on the same viewport.
+            // Gestures are in points. Any fingers that follow are on the same viewport.
             let device = DeviceDescription(x: LibinputTouches.range, y: LibinputTouches.range)
             let viewport = options.viewport ?? .standard
             return Surface(

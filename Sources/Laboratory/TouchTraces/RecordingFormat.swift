@@ -1,10 +1,10 @@
-// The formats of recordings, and why a file cannot be read as one.
+// The formats of recordings, and the errors of files that cannot be read.
 
 import GimbalProtocol
 
-/// The tools and shapes whose recordings can be read.
+/// The formats of readable recordings.
 public enum RecordingFormat: String, CaseIterable, Sendable {
-    /// evemu-record, and evemu-describe alone.
+    /// evemu-record, or evemu-describe alone.
     case evemu = "evemu"
     /// Android's `getevent`, with -l and -t or without.
     case getevent = "getevent"
@@ -24,7 +24,7 @@ public enum RecordingFormat: String, CaseIterable, Sendable {
     case androidInput = "adb shell input"
     /// Scripts of Android's monkey.
     case monkey = "monkey scripts"
-    /// The kernel's own events, as they are read from a device.
+    /// The kernel's own events, as read from a device.
     case inputEvents = "input events"
     /// TouchEvents or PointerEvents of a web page.
     case webTouches = "touches of a web page"
@@ -32,14 +32,14 @@ public enum RecordingFormat: String, CaseIterable, Sendable {
     case devTools = "Chrome DevTools touches"
     /// The actions of a WebDriver script.
     case webDriver = "WebDriver actions"
-    /// Sessions of web pages by rrweb.
+    /// Sessions of web pages, recorded by rrweb.
     case rrweb = "rrweb"
     /// MotionEvents that an Android program logs.
     case motionEvents = "Android MotionEvents"
     /// Gimbal's own.
     case trace = "Gimbal trace"
 
-    /// The format of the only recordings that this line can stand in.
+    /// Returns the only format whose recordings can contain this line.
     static func recognize(_ line: Span<UInt8>) -> RecordingFormat? {
         if HIDRecorderParser.recognizes(line) { return .hidRecorder }
         if EvemuParser.recognizes(line) { return .evemu }
@@ -55,7 +55,7 @@ public enum RecordingFormat: String, CaseIterable, Sendable {
         return WebTouches.recognizes(line) ? .webTouches : nil
     }
 
-    /// Whether a file with this line as its first begins a trace, be the header right or not.
+    /// Returns whether this first line of a file is a trace's header, valid or not.
     package static func isHeader(_ line: Span<UInt8>) -> Bool {
         guard Scan.begins(line, with: "{") else { return false }
         var decoder = RequestDecoder()
@@ -68,26 +68,26 @@ public enum RecordingFormat: String, CaseIterable, Sendable {
     }
 }
 
-/// Why a file cannot be read at all.
+/// An error for a file that cannot be read at all.
 public enum RecordingError: Error, Equatable, CustomStringConvertible {
-    /// There is nothing in it.
+    /// The file is empty.
     case empty
-    /// Nothing that is known was found; this is how it begins.
+    /// Nothing was recognized; `beginning` is how the file begins.
     case unknown(beginning: String)
-    /// A trace that lacks its first line.
+    /// A trace without its first line.
     case noHeader
-    /// Of a kind that is known and not read.
+    /// A known kind of file that is not supported.
     case notRead(String)
-    /// The recording has fewer devices than the one that is asked for.
+    /// The recording has fewer devices than the number asked for.
     case noSuchDevice(number: Int, count: Int)
-    /// The events have no times: those of `getevent` without `-t`, or of messages that tell none.
+    /// The events have no times, as from `getevent` without `-t`, or messages without them.
     case noTimes
-    /// It is of a known format, and yet nearly nothing in it could be read: the first such line, and how many there are.
+    /// The format is known, but almost nothing could be read: the first damaged line, and how many there are.
     case notUnderstood(DamagedLine, count: Int)
-    /// What should describe a device does not.
+    /// A device description does not describe a device with positions.
     case noDevice
 
-    /// One line for people.
+    /// One line for humans.
     public var description: String {
         switch self {
         case .empty: return "the file is empty"
@@ -112,7 +112,7 @@ public enum RecordingError: Error, Equatable, CustomStringConvertible {
         }
     }
 
-    /// The reason against a file that begins with these bytes and is not known.
+    /// Creates the error for an unrecognized file that begins with these bytes.
     init(_ beginning: Span<UInt8>) {
         var index = 0
         while index < beginning.count, Scan.isSpace(beginning[index]) || [0x0a, 0x0d].contains(beginning[index]) {

@@ -1,22 +1,22 @@
-// Parses the lines, objects and events of a recording by its format: each format has its own parser, and everything
-// becomes frames. A new format gets a property here, and the compiler asks where to use it.
-// Invariant: output is whole: a frame comes when its report is complete.
+// Parses the lines, objects and events of a recording. Each format has its own parser, and all of them produce frames.
+// A new format gets a property here, and the compiler asks where to use it.
+// Invariant: output is whole: a frame is handed out when its report is complete.
 
 import GimbalProtocol
 
 struct RecordingParser: Sendable {
-    /// What the recording is, once that is known.
+    /// The recording's format, once it is known.
     var format: RecordingFormat?
     private(set) var notes = RecordingNotes()
 
     private let given: DeviceDescription?
     private let rotation: Rotation
     private let deviceNumber: Int?
-    /// Lines, objects or events that told something.
+    /// The number of lines, objects or events that were understood.
     private var understood = 0
 
     private var heads = DeviceHeads()
-    /// The device of the event before, and its number.
+    /// The device of the previous event, and its number.
     private var current: (device: Int, number: Int)?
     private var tracker = ContactTracker()
     private var evemu = EvemuParser()
@@ -29,20 +29,20 @@ struct RecordingParser: Sendable {
     private var androidScript: AndroidScript
     private var gestures = LibinputGestures()
     private var libinputTouches = LibinputTouches()
-    /// The clock of both: a program writes all lines.
+    /// The clock of both, because one program writes all lines.
     private var libinputClock = FrameClock()
     private var motionEvents: MotionEvents
     private var web: WebTouches
     private var session = RRWeb()
     private var steps: FrameSteps
 
-    /// The values of the kernel's events.
+    /// The range of values in kernel events.
     private static let values = Int(Int32.min)...Int(UInt32.max)
 
     /// - Parameters:
-    ///   - device: counts instead of what the recording says about its device.
-    ///   - rate: how many frames a second there are where the recording tells no times.
-    ///   - deviceNumber: which of several devices is followed, from 1; `nil` is the first that tells contacts apart.
+    ///   - device: replaces the recording's own description of its device.
+    ///   - rate: the frames per second of a recording without times.
+    ///   - deviceNumber: which of several devices to follow, from 1; `nil` is the first that tells contacts apart.
     init(device: DeviceDescription?, rotation: Rotation, rate: Double?, deviceNumber: Int?) {
         given = device
         self.deviceNumber = deviceNumber
@@ -54,7 +54,7 @@ struct RecordingParser: Sendable {
         androidScript = AndroidScript(rate: rate)
     }
 
-    /// The device that the touches are of, as far as it is known.
+    /// The device that reported the touches, as far as it is known.
     var device: DeviceDescription? {
         if let given { return given }
         switch format {
@@ -89,7 +89,7 @@ struct RecordingParser: Sendable {
         case .libinputDebugEvents: return try parseDebugEvents(line, number: number, &output, body)
         case .webTouches, .devTools, .webDriver, .rrweb: return try parse(object: line, number: number, &output, body)
         case .motionEvents: return try parseMotionEvent(line, number: number, &output, body)
-        // Of these no text is parsed.
+        // These have no text to parse.
         case .inputEvents, .trace, nil: return
         }
         switch content {
@@ -111,7 +111,7 @@ struct RecordingParser: Sendable {
         }
     }
 
-    /// Follows an event without a time, if the caller has given a frame rate.
+    /// Follows an event without a time, if the caller gave a frame rate.
     private mutating func follow(
         timeless event: InputEvent, _ line: Span<UInt8>, _ number: Int, _ output: inout FrameOutput,
         _ body: (RecordedFrame) throws -> Void
@@ -162,7 +162,7 @@ struct RecordingParser: Sendable {
                     try hand(libinputTouches.frame, &output, body)
                 }
             } else if let report = try LibinputGestures.report(line) {
-                // What fingers did before this line comes before it.
+                // Finger frames from earlier lines are handed out first.
                 if libinputTouches.finishFrame(&libinputClock, &notes) {
                     try hand(libinputTouches.frame, &output, body)
                 }
@@ -201,7 +201,7 @@ struct RecordingParser: Sendable {
 
     // MARK: Events
 
-    /// - Parameter event: `nil` is one without a time.
+    /// - Parameter event: `nil` for an event without a time.
     @inline(__always)
     mutating func parse(
         _ event: InputEvent?, _ output: inout FrameOutput, _ body: (RecordedFrame) throws -> Void
@@ -210,7 +210,7 @@ struct RecordingParser: Sendable {
         try follow(event, &output, body)
     }
 
-    /// The file ends within an event.
+    /// Notes that the file ends within an event.
     mutating func eventWasCutOff() { addDamaged(understood + 1, "an event that is cut off") }
 
     @inline(__always)
@@ -227,12 +227,12 @@ struct RecordingParser: Sendable {
         if isComplete { try hand(tracker.frame, &output, body) }
     }
 
-    /// Follows an event, if it is of the device that the caller has chosen.
+    /// Follows an event if it is from the device that the caller chose.
     private mutating func followChosen(
         _ event: InputEvent, _ output: inout FrameOutput, _ body: (RecordedFrame) throws -> Void
     ) throws {
         guard current?.number == deviceNumber else { return notes.add(.otherDevice) }
-        // What other devices are does not count.
+        // The heads of other devices do not matter.
         if tracker.handle(event, DeviceHeads(), &notes) { try hand(tracker.frame, &output, body) }
     }
 
@@ -265,14 +265,14 @@ struct RecordingParser: Sendable {
         try output.hand(gestures, of: source, &notes, body)
     }
 
-    /// Hands out what is held back, though nothing tells the range of the device's positions.
+    /// Hands out what is held back, even though the range of the device's positions is unknown.
     mutating func assumeRange(_ output: inout FrameOutput, _ body: (RecordedFrame) throws -> Void) throws {
         try output.assumeRange(of: source, &notes, body)
     }
 
-    /// Ends the recording, and hands out what that completes.
+    /// Ends the recording, and hands out what this completes.
     ///
-    /// - Throws: ``RecordingError`` if hardly anything of it was understood.
+    /// - Throws: ``RecordingError`` if hardly any of it was understood.
     mutating func finish(_ output: inout FrameOutput, _ body: (RecordedFrame) throws -> Void) throws {
         switch format {
         case .trace, nil: return
@@ -297,7 +297,7 @@ struct RecordingParser: Sendable {
         if let deviceNumber, deviceNumber > max(heads.numbered, 1) {
             throw RecordingError.noSuchDevice(number: deviceNumber, count: max(heads.numbered, 1))
         }
-        // A keyboard has no fingers, be its lines damaged or not.
+        // A keyboard has no fingers, whether or not its lines are damaged.
         let isOther = tracker.device == nil && heads.numbered > 0 && notes.damagedCount < understood
         let isDamaged = !output.hasTouches && !isOther || notes.damagedCount > 9 * understood
         if let first = notes.damaged.first, isDamaged {

@@ -1,21 +1,21 @@
-// Recordings in, frames out: bytes as they come, with constant memory. Binary events are recognized by their first
-// bytes; text by the first line that only one format can have, or by the first JSON object of a known shape. Earlier
-// lines are kept, and then read again in that format.
+// Reads recordings and hands out frames, from bytes as they arrive, in constant memory. Binary events are recognized by
+// their first bytes; text by the first line that only one format can have, or by the first JSON object of a known
+// shape. Lines before that are kept, and then read again in that format.
 // Invariant: the output does not depend on how reads cut the bytes.
 
 import Gestures
 import GimbalProtocol
 import MapCamera
 
-/// Reads recorded touches, whatever tool has written them.
+/// A reader of recorded touches, from any of the supported tools.
 ///
-/// Give it the bytes of a file by ``read(_:_:)``, then call ``finish(_:)``. After an error it must not be used again.
+/// Pass the bytes of a file to ``read(_:_:)``, then call ``finish(_:)``. Do not use it after an error.
 public struct RecordingReader: Sendable {
-    /// How the file's bytes are read.
+    /// How to read the file's bytes.
     private enum Shape {
-        /// So far there are too few to tell events from text.
+        /// Too few bytes so far to tell events from text.
         case beginning
-        /// Lines, or objects of JSON: none of them has told the format yet.
+        /// Lines or JSON objects, none of which has shown the format yet.
         case unknown
         case lines
         case objects
@@ -27,29 +27,29 @@ public struct RecordingReader: Sendable {
     private var output: FrameOutput
 
     private var shape = Shape.beginning
-    /// What the file's text becomes UTF-8 by, if it is none.
+    /// Converts the file's text to UTF-8, if it is UTF-16.
     private var utf16: UTF16Text?
     private var framer = LineFramer()
-    /// The beginning of a line or of an event whose end is not there yet.
+    /// The beginning of an incomplete line or event.
     private var rest: [UInt8] = []
-    /// Looks for objects as long as the format is not known, and reads them when that is one of theirs.
+    /// Looks for objects while the format is unknown, and splits them if it turns out to be a JSON format.
     private var splitter: JSONSplitter? = JSONSplitter()
-    /// All lines that were read before the format was known.
+    /// All lines read before the format was known.
     private var prelude: [UInt8] = []
-    /// Whether any of that was more than blank.
+    /// Whether any of those lines was not blank.
     private var hasText = false
 
-    /// How much of a file may come before a line that is recognized, or before the beginning of an object that is.
+    /// How many bytes may precede the first recognized line, or the start of the first recognized object.
     private static let longestPrelude = 65536
     private static let longestSearch = 1 << 20
 
-    /// A reader of one recording.
+    /// Creates a reader of one recording.
     ///
     /// - Parameters:
-    ///   - device: counts instead of what the recording says about its device.
-    ///   - rate: how many frames a second there are where the recording tells no times, above 0. Without it such a
-    ///     recording is ``RecordingError/noTimes``.
-    ///   - deviceNumber: which of several devices is followed, from 1, in the order in which the recording names them;
+    ///   - device: replaces the recording's own description of its device.
+    ///   - rate: the frames per second of a recording without times, above 0. Without it such a recording throws
+    ///     ``RecordingError/noTimes``.
+    ///   - deviceNumber: which of several devices to follow, from 1, in the order in which the recording names them;
     ///     `nil` is the first that tells contacts apart.
     public init(
         device: DeviceDescription? = nil, surface: SurfaceOptions = SurfaceOptions(), rate: Double? = nil,
@@ -59,25 +59,25 @@ public struct RecordingReader: Sendable {
         output = FrameOutput(surface)
     }
 
-    // MARK: What is known so far
+    // MARK: State
 
-    /// What the recording is, once that is known.
+    /// The recording's format, once it is known.
     public var format: RecordingFormat? { parser.format }
 
-    /// The device that the touches are of, as far as it is known.
+    /// The device that reported the touches, as far as it is known.
     public var device: DeviceDescription? { parser.device }
 
-    /// The device's surface as a viewport. It is known before the first frame comes, and never changes afterwards.
+    /// The device's surface as a viewport. It is known before the first frame, and never changes afterwards.
     public var surface: Surface? { output.surface }
 
-    /// What was met beside the touches so far.
+    /// What was found besides the touches so far.
     public var notes: RecordingNotes { parser.notes }
 
-    /// Whether fingers are held back until more is known of the range of their positions. ``assumeRange(_:)`` ends that.
+    /// Whether fingers are held back until the range of their positions is known. ``assumeRange(_:)`` ends that.
     public var isHolding: Bool { output.isHolding }
 
-    /// Hands out what is held back, though nothing tells the range of the device's positions, and the fingers of a stream
-    /// that goes on have not shown it yet: it is taken for a usual one.
+    /// Hands out what is held back, for a live stream whose fingers have not shown the range of the device's positions
+    /// yet: assumes a common range.
     public mutating func assumeRange(_ body: (RecordedFrame) throws -> Void) throws {
         try parser.assumeRange(&output, body)
     }
@@ -86,7 +86,7 @@ public struct RecordingReader: Sendable {
 
     /// Reads the next bytes of the file, and hands out what they complete.
     ///
-    /// - Throws: ``RecordingError`` if it is no recording, and what `body` throws.
+    /// - Throws: ``RecordingError`` if it is not a recording, and whatever `body` throws.
     public mutating func read(_ bytes: Span<UInt8>, _ body: (RecordedFrame) throws -> Void) throws {
         guard let text = utf16?.read(bytes) else { return try readPiece(bytes, body) }
         try readPiece(text.span, body)
@@ -106,7 +106,7 @@ public struct RecordingReader: Sendable {
         }
     }
 
-    /// Looks at each line: first whether an object of a known shape ends in it, then at the line itself.
+    /// Checks for each line whether an object of a known shape ends in it, and then the line itself.
     private mutating func readUnknown(_ bytes: Span<UInt8>, _ body: (RecordedFrame) throws -> Void) throws {
         var start = 0
         while start < bytes.count, case .unknown = shape {
@@ -120,7 +120,7 @@ public struct RecordingReader: Sendable {
         if start < bytes.count { try readPiece(bytes.extracting(start...), body) }
     }
 
-    /// Chooses between events and text, and reads what has come so far.
+    /// Decides between events and text, and reads the bytes so far.
     private mutating func begin(_ body: (RecordedFrame) throws -> Void) throws {
         var first: [UInt8] = []
         swap(&first, &rest)
@@ -138,9 +138,9 @@ public struct RecordingReader: Sendable {
         try read(first.span, body)
     }
 
-    /// Ends the file, and hands out what that completes.
+    /// Ends the file, and hands out what this completes.
     ///
-    /// - Throws: ``RecordingError`` if it was no recording or hardly anything of it was understood, and what `body`
+    /// - Throws: ``RecordingError`` if it was not a recording or hardly any of it was understood, and whatever `body`
     ///   throws.
     public mutating func finish(_ body: (RecordedFrame) throws -> Void) throws {
         if case .beginning = shape { try begin(body) }
@@ -149,7 +149,7 @@ public struct RecordingReader: Sendable {
         try parser.finish(&output, body)
     }
 
-    /// Reads what has no end but the file's.
+    /// Reads the last piece, which only the end of the file completes.
     private mutating func finishShape(_ body: (RecordedFrame) throws -> Void) throws {
         var end: [UInt8] = []
         swap(&end, &rest)
@@ -175,7 +175,7 @@ public struct RecordingReader: Sendable {
         unsafe bytes.withUnsafeBufferPointer { unsafe array.append(contentsOf: $0) }
     }
 
-    /// How long the byte order mark is that some editors put in front, or 0.
+    /// Returns the length of the byte order mark that some editors put in front, or 0.
     private static func markLength(_ bytes: Span<UInt8>) -> Int {
         let isMarked = bytes.count >= 3 && bytes[0] == 0xef && bytes[1] == 0xbb && bytes[2] == 0xbf
         return isMarked ? 3 : 0
@@ -205,8 +205,8 @@ public struct RecordingReader: Sendable {
 
     // MARK: Objects
 
-    /// Looks for an object of a known shape in a line or a piece of one, where bytes may be JSON and no format is known.
-    /// Says how far to read on: to the end of that object, or not at all.
+    /// Looks for an object of a known shape in a line or a piece of one, while bytes may be JSON and no format is
+    /// known. Returns how far it has read: to the end of that object, or 0.
     private mutating func search(
         _ bytes: Span<UInt8>, isWhole: Bool, _ body: (RecordedFrame) throws -> Void
     ) throws -> Int {
@@ -219,7 +219,7 @@ public struct RecordingReader: Sendable {
                 self.splitter = nil
                 return 0
             }
-            // A line that holds an object is read as a line, unless it may be longer than lines are.
+            // A line that holds an object is read as a line, unless it may exceed the maximum line length.
             let isLine = !splitter.isInArray && splitter.isOnOneLine
             let isTooFar = splitter.start > Self.longestSearch
             let isSession = RRWeb.recognizes(splitter.value.span)
@@ -241,7 +241,7 @@ public struct RecordingReader: Sendable {
             try read(.value, body)
             return position
         }
-        // One that does not end may be anything.
+        // An object without an end may be anything.
         self.splitter = isWhole && splitter.start > Self.longestSearch ? nil : splitter
         return 0
     }
@@ -278,7 +278,7 @@ public struct RecordingReader: Sendable {
         }
     }
 
-    /// Completes the line that the last read broke off.
+    /// Completes the line that the previous read cut off.
     private mutating func readRest(
         _ bytes: Span<UInt8>, _ position: inout Int, _ body: (RecordedFrame) throws -> Void
     ) throws {
@@ -338,11 +338,11 @@ public struct RecordingReader: Sendable {
             hasText = hasText || !Scan.isAtEnd(text, 0)
         }
         guard format == nil else { return try readPrelude(bytes.extracting(raw.dropFirst(room)), body) }
-        // An object may have many lines before it is known.
+        // An object may span many lines before it is recognized.
         if raw.count >= room, splitter == nil { throw RecordingError(prelude.span) }
     }
 
-    /// Reads again what came before the format was known, and its last line.
+    /// Rereads the lines up to and including the one that showed the format.
     private mutating func readPrelude(_ beyond: Span<UInt8>, _ body: (RecordedFrame) throws -> Void) throws {
         var lines = prelude
         prelude = []

@@ -1,36 +1,36 @@
-// A recording in, a Gimbal trace out, piece by piece: frames → touches in points → gestures → lines. A Gimbal trace goes
-// through as it is. Invariant: the bytes that come out depend on the recording alone, not on how it was cut into reads.
+// Converts a recording to a Gimbal trace, piece by piece: frames → touches in points → gestures → lines. A Gimbal trace
+// passes through unchanged. Invariant: the output depends only on the recording, not on how it was cut into reads.
 
 import Gestures
 import GimbalProtocol
 import MapCamera
 import Touches
 
-/// What a trace that is made of a recording begins with.
+/// Options for making a trace of a recording.
 public struct TraceOptions: Sendable {
-    /// The recording's device, if a description is kept beside it.
+    /// The recording's device, if its description is in a file of its own.
     public var device: DeviceDescription?
     /// How the device's surface becomes a viewport.
     public var surface: SurfaceOptions
-    /// Where the camera is at first; `nil` is where the recording says, or else ``usualPosition``.
+    /// The initial position of the camera; `nil` uses the recording's, or else ``usualPosition``.
     public var position: CameraPosition?
-    /// When fingers are taken for gestures.
+    /// The thresholds for recognizing gestures.
     public var thresholds: Thresholds
-    /// How many frames a second there are where the recording tells no times.
+    /// The frames per second of a recording without times.
     public var rate: Double?
-    /// Which of several devices is followed, from 1; `nil` is the first that tells contacts apart.
+    /// Which of several devices to follow, from 1; `nil` is the first that tells contacts apart.
     public var deviceNumber: Int?
-    /// Whether the lines go to a camera as it is: they have no header and no end.
+    /// Whether the lines feed a live camera: no header and no end is written.
     public var isLive = false
     /// The camera that each line names, if any.
     public var camera: String?
-    /// Whether to write the fingers themselves, for the daemon to recognize, instead of their gestures.
+    /// Whether to write the fingers, for the daemon to recognize, instead of their gestures.
     public var writesTouches = false
 
-    /// Where the camera is at first if nothing says so: in the middle of its zooms, so that fingers can go both ways.
+    /// The default initial position: in the middle of the zoom range, so that fingers can zoom both ways.
     public static let usualPosition = CameraPosition(target: LatLng(latitude: 0, longitude: 0), zoom: 12)
 
-    /// The options; those left out are the usual ones.
+    /// Creates options; omitted ones have their defaults.
     public init(
         device: DeviceDescription? = nil, surface: SurfaceOptions = SurfaceOptions(),
         position: CameraPosition? = nil,
@@ -44,58 +44,57 @@ public struct TraceOptions: Sendable {
     }
 }
 
-/// Makes a trace of a recording.
+/// A converter from a recording to a trace.
 ///
-/// Give it the bytes of a file by ``read(_:_:)``, then call ``finish(_:)``. After an error it must not be used again.
+/// Pass the bytes of a file to ``read(_:_:)``, then call ``finish(_:)``. Do not use it after an error.
 public final class TraceConverter {
     private var reader: RecordingReader
     private let maker: TraceMaker
 
-    /// A converter of one recording.
+    /// Creates a converter of one recording.
     public init(_ options: TraceOptions = TraceOptions()) {
         reader = RecordingReader(
             device: options.device, surface: options.surface, rate: options.rate, deviceNumber: options.deviceNumber)
         maker = TraceMaker(options)
     }
 
-    /// What the recording is, once that is known.
+    /// The recording's format, once it is known.
     public var format: RecordingFormat? { reader.format }
-    /// The device that was recorded, as far as it is known.
+    /// The recorded device, as far as it is known.
     public var device: DeviceDescription? { reader.device }
-    /// The device's surface in points, once there was a frame.
+    /// The device's surface in points, once there has been a frame.
     public var surface: Surface? { reader.surface }
-    /// What was met beside the touches.
+    /// What was found besides the touches.
     public var notes: RecordingNotes { reader.notes }
-    /// What the fingers did so far. Of a Gimbal trace, nothing.
+    /// What the fingers did so far. Empty for a Gimbal trace.
     public var findings: Findings { maker.findings }
-    /// Where the fingers went. Of a Gimbal trace, nothing.
+    /// Where the fingers went. Empty for a Gimbal trace.
     public var tracks: FingerTracks { maker.tracks }
 
-    /// Reads the next bytes of the file, and hands out the bytes of the trace that they make.
+    /// Reads the next bytes of the file, and hands out the resulting bytes of the trace.
     ///
-    /// - Throws: ``RecordingError`` if it is no recording, and what `body` throws.
+    /// - Throws: ``RecordingError`` if it is not a recording, and whatever `body` throws.
     public func read(_ bytes: Span<UInt8>, _ body: (Span<UInt8>) throws -> Void) throws {
         let maker = maker
         try reader.read(bytes) { maker.handle($0) }
         try maker.handOut(body)
     }
 
-    /// Whether fingers are held back until more is known of the range of their positions.
+    /// Whether fingers are held back until the range of their positions is known.
     public var isHolding: Bool { reader.isHolding }
 
-    /// Hands out what is held back, for a stream that goes on: the range of its device's positions is taken for a usual
-    /// one.
+    /// Hands out what is held back, for a live stream: assumes a common range of its device's positions.
     ///
-    /// - Throws: what `body` throws.
+    /// - Throws: whatever `body` throws.
     public func assumeRange(_ body: (Span<UInt8>) throws -> Void) throws {
         let maker = maker
         try reader.assumeRange { maker.handle($0) }
         try maker.handOut(body)
     }
 
-    /// Ends the file, and the trace.
+    /// Ends the file and the trace.
     ///
-    /// - Throws: ``RecordingError`` if it was no recording, and what `body` throws.
+    /// - Throws: ``RecordingError`` if it was not a recording, and whatever `body` throws.
     public func finish(_ body: (Span<UInt8>) throws -> Void) throws {
         let maker = maker
         try reader.finish { maker.handle($0) }
@@ -103,9 +102,9 @@ public final class TraceConverter {
         try maker.handOut(body)
     }
 
-    /// The trace that a whole recording makes.
+    /// Returns the trace of a whole recording.
     ///
-    /// - Throws: ``RecordingError`` if it is no recording.
+    /// - Throws: ``RecordingError`` if it is not a recording.
     package static func trace(of recording: [UInt8], _ options: TraceOptions = TraceOptions()) throws -> [UInt8] {
         let converter = TraceConverter(options)
         var trace: [UInt8] = []
@@ -116,7 +115,7 @@ public final class TraceConverter {
     }
 }
 
-/// What stands behind the reader: it changes while the reader hands over frames.
+/// The consumer of the reader's frames; a class, because it changes while the reader is reading.
 private final class TraceMaker {
     private let options: TraceOptions
     private(set) var findings = Findings()
@@ -125,7 +124,7 @@ private final class TraceMaker {
     private var recognizer: GestureRecognizer
     private var surface: Surface?
     private var frame = TouchFrame(timeMs: 0, touches: [])
-    /// The recorder's time of the first frame, in microseconds: the trace's clock begins with it.
+    /// The recorder's time of the first frame, in microseconds: time 0 of the trace.
     private var origin: Int?
     private var tellsAngles = true
 
@@ -149,7 +148,7 @@ private final class TraceMaker {
         case .touches(let contacts):
             findings.add(contacts)
             surface?.map(contacts, into: &frame)
-            // Use the time as written: readers of the fingers recognize the same.
+            // Use the time as written, so that readers of the fingers recognize the same gestures.
             frame.timeMs = time(of: contacts.time)
             tracks.add(frame.touches, isCancelled: frame.isCancelled)
             recognizer.handle(frame)
@@ -169,14 +168,14 @@ private final class TraceMaker {
         }
     }
 
-    /// The trace's time of a recorder's, in milliseconds with three decimals.
+    /// Converts a recorder's time to the trace's, in milliseconds with three decimals.
     private func time(of microseconds: Int) -> Double {
         let start = origin ?? microseconds
         origin = start
         return Double(microseconds - start) / 1000
     }
 
-    /// Writes the header: the one that the recording tells, but for what the options say.
+    /// Writes the header: the recording's own if it has one, except for what the options override.
     private func begin(_ viewport: Viewport, _ told: ToldHeader?) {
         guard let told else {
             return lines.traceHeader(viewport: viewport, position: options.position ?? TraceOptions.usualPosition)
@@ -205,7 +204,7 @@ private final class TraceMaker {
         lines.touchFrame(fingers, timeMs: frame.timeMs, camera: options.camera)
     }
 
-    /// A recording without a finger is a trace as well.
+    /// Writes the end of the trace. A recording without a finger is a trace, too.
     func end() {
         guard !options.isLive else { return }
         if surface == nil {

@@ -1,15 +1,15 @@
-// A line on the ground as a tour: a camera that follows it, its bearing along the way. All lengths are points of the screen, so
-// that what is smoothed and left out is what a person could hardly see.
+// Turns a line on the ground into a tour: the camera follows it, with its bearing along the path. All lengths are
+// points of the screen, so smoothing and simplifying change only what is hardly visible.
 
 import EarthViews
 import GimbalProtocol
 import MapCamera
 
-/// A line to be followed.
+/// A line to follow.
 struct FollowedLine: Named, Equatable {
     struct Point: Equatable {
         var place: LatLng
-        /// When it was there, in milliseconds of any clock; `nil` if that is not known.
+        /// When the line was at this point, in milliseconds of any clock; `nil` if unknown.
         var timeMs: Double?
     }
 
@@ -19,7 +19,7 @@ struct FollowedLine: Named, Equatable {
 
 /// How a camera follows a line.
 package struct Following: Sendable {
-    /// The zoom; `nil` is ``usualZoom``, or what `height` makes.
+    /// The zoom; `nil` is ``usualZoom``. Ignored if `height` is given.
     package var zoom: Double?
     /// Metres from the ground to the eye, instead of a zoom.
     package var height: Double?
@@ -27,25 +27,25 @@ package struct Following: Sendable {
     package var viewingAngle = 45.0
     /// How many times faster than the line's own times.
     package var speedUp = 1.0
-    /// Metres a second, instead of the line's own times; `nil` without times is ``usualPace``.
+    /// Metres per second, instead of the line's own times; `nil` for those or, if there are none, ``usualPace``.
     package var speed: Double?
 
     package static let usualZoom = 15.0
-    /// Where nothing tells how fast: points of the screen a second.
+    /// The pace if nothing else determines it, in points of the screen per second.
     package static let usualPace = 100.0
 
-    /// Over how many points of the screen, to each side, the line is smoothed.
+    /// How far to each side the line is smoothed, in points of the screen.
     private static let smoothing = 16.0
-    /// How far the camera may be from the line, and its view's edge from where the bearing puts it, in points.
+    /// How far the camera may be from the line, and the edge of its view from where the bearing puts it, in points.
     private static let tolerance = 4.0
-    /// Where the line is looked at beside its own points: so many points apart, and so many of them at the most.
+    /// How far apart the line is sampled between its own points, in points, and the maximum number of these samples.
     private static let (step, mostSteps) = (8.0, 20_000.0)
 
     package init() {}
 
-    /// Makes keyframes that follow a line: a flight to its beginning, then a smooth path.
+    /// Returns keyframes that follow a line: a flight to its beginning, then a smooth path.
     ///
-    /// - Parameter viewportHeight: in points; half of it is looked ahead and back for the bearing.
+    /// - Parameter viewportHeight: in points; the bearing looks a quarter of it ahead and a quarter back.
     /// - Throws: `TourFileError` if the line has fewer than two places, or takes too long.
     func keyframes(
         along line: FollowedLine, viewportHeight: Double, _ notes: inout TourNotes
@@ -67,7 +67,7 @@ package struct Following: Sendable {
             let position = CameraPosition(
                 target: place, zoom: height == nil ? zoom : self.zoom(at: place, viewportHeight),
                 bearing: wrap360(sample.bearing), viewingAngle: viewingAngle)
-            // What hardly moves stays where it is.
+            // A camera that hardly moves stays where it is.
             if let stay = keyframes.indices.last, sample.isNear(before), index != chosen.last {
                 keyframes[stay].waitMs += lasting
             } else {
@@ -88,7 +88,7 @@ package struct Following: Sendable {
         ).position.zoom
     }
 
-    /// When the camera is at each of the line's points, or at which pace it goes.
+    /// Returns when the camera is at each of the line's points, or its pace.
     private func times(
         of line: FollowedLine, zoom: Double, _ notes: inout TourNotes
     ) -> FollowedPath.Times {
@@ -111,9 +111,9 @@ package struct Following: Sendable {
 
     // MARK: Simplifying
 
-    /// The samples between which all others lie nearly on straight ways, and the first and the last one.
+    /// Returns the first and the last sample, and those between which all others are nearly on straight segments.
     ///
-    /// The way with the sample that is furthest from it is divided there, until none is further than the tolerance.
+    /// The segment with the largest error is divided at its furthest sample, until no error exceeds the tolerance.
     private static func simplified(_ samples: [FollowedPath.Sample], most: Int, tolerance: Double) -> [Int] {
         var ways = [Way(0, samples.count - 1, samples)]
         while ways.count + 1 < most, let widest = ways.indices.max(by: { ways[$0].error < ways[$1].error }),
@@ -126,7 +126,7 @@ package struct Following: Sendable {
         return [0] + ways.map(\.end).sorted()
     }
 
-    /// A straight way between two samples, and the one between them that is furthest from it.
+    /// A straight segment between two samples, and the sample between them that is furthest from it.
     private struct Way {
         let start, end: Int
         private(set) var furthest: Int
@@ -146,7 +146,7 @@ package struct Following: Sendable {
     }
 }
 
-/// A line as points of the screen, smoothed, with times.
+/// A line in points of the screen, smoothed, with times.
 struct FollowedPath {
     enum Times {
         case known([Double])
@@ -159,14 +159,14 @@ struct FollowedPath {
         var timeMs: Double
         /// Points of the screen east and north of the line's beginning.
         var x, y: Double
-        /// Degrees clockwise from north, with whole turns.
+        /// Degrees clockwise from north, including whole turns.
         var bearing: Double
-        /// Points of the screen by which a turn of a degree moves what is at its edge.
+        /// How many points of the screen the edge of the view moves when the camera turns by a degree.
         var pointsPerDegree: Double
 
         func isNear(_ other: Sample) -> Bool { Elementary.hypot(x - other.x, y - other.y) < 0.5 }
 
-        /// How far it is from where a straight way between two others would have it, in points of the screen.
+        /// Returns how far the sample is from its place on a straight segment between two others, in screen points.
         func distance(fromBetween a: Sample, _ b: Sample, _ share: Double) -> Double {
             let (x, y) = (x - (a.x + (b.x - a.x) * share), y - (a.y + (b.y - a.y) * share))
             let turn = (bearing - (a.bearing + (b.bearing - a.bearing) * share)) * pointsPerDegree
@@ -174,15 +174,15 @@ struct FollowedPath {
         }
     }
 
-    /// The line's points; what is at the same place as the one before is a stop.
+    /// The line's points; a point at the same place as the one before is a stop.
     private var x: [Double] = []
     private var y: [Double] = []
-    /// How far each point is along the line.
+    /// The distance of each point along the line.
     private var along: [Double] = [0]
     private var timesMs: [Double] = [0]
-    /// The sums of places up to each point, by length: what is smoothed is a difference of two.
+    /// The integral of the positions along the line up to each point; a smoothed position is a difference of two.
     private var sums: [(x: Double, y: Double)] = [(0, 0)]
-    /// Where the first point is, from which the others are counted: sums of small numbers are exact.
+    /// The first point; the others are relative to it, because sums of small numbers are exact.
     private let origin: MercatorPoint
     private let scale: Double
     private let smoothing: Double
@@ -199,7 +199,7 @@ struct FollowedPath {
         for index in places.indices.dropFirst() {
             let (last, place) = (places[index - 1], places[index])
             let (lastX, lastY) = (x[index - 1], y[index - 1])
-            // East or west, whatever is shorter.
+            // East or west, whichever is shorter.
             let ahead = wrap180(place.longitude - last.longitude) * (.pi / 180) * scale
             x.append(lastX + ahead)
             y.append((MercatorPoint(place).y - origin.y) * scale)
@@ -221,7 +221,7 @@ struct FollowedPath {
         MercatorPoint(x: origin.x + sample.x / scale, y: origin.y + sample.y / scale).coordinate.normalized
     }
 
-    /// The camera's ways: at each of the line's points, and at steps between them.
+    /// Returns samples of the camera's path: at each of the line's points, and at steps between them.
     ///
     /// - Parameter look: how far ahead and back the bearing looks, in points.
     func samples(step: Double, look: Double) -> [Sample] {
@@ -249,7 +249,7 @@ struct FollowedPath {
         return samples
     }
 
-    /// The mean of the line around a place on it; at its ends less and less is around it.
+    /// Returns the mean of the line around a place on it, over less and less of the line towards its ends.
     private func smoothed(_ distance: Double) -> (x: Double, y: Double) {
         let around = min(smoothing, distance, length - distance)
         guard around > 1e-3 else { return place(distance) }
@@ -270,7 +270,7 @@ struct FollowedPath {
         )
     }
 
-    /// The segment at a distance along the line, and the share of it that lies before.
+    /// Returns the segment at a distance along the line, and the share of it before that distance.
     private func segment(at distance: Double) -> (index: Int, share: Double) {
         var (low, high) = (0, along.count - 1)
         while high - low > 1 {

@@ -1,4 +1,4 @@
-// Tracks and routes of GPX files: what GPS receivers and route planners write.
+// Reads tracks and routes from GPX files, as GPS receivers and route planners write them.
 
 import MapCamera
 
@@ -22,12 +22,12 @@ struct GPXReader {
             }
         }
         _ = try xml.next()
-        // What has no points is nothing to follow, and no reason to leave out what has.
+        // A line without points cannot be followed, but is no reason to reject the others.
         tracks.removeAll(where: \.points.isEmpty)
         routes.removeAll(where: \.points.isEmpty)
     }
 
-    /// Reads a track: its segments are one line.
+    /// Reads a track; its segments become one line.
     private mutating func readTrack() throws(TourFileError) -> FollowedLine {
         var track = FollowedLine()
         while let element = try xml.nextChild() {

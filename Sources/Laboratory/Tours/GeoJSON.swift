@@ -1,10 +1,10 @@
-// Lines of GeoJSON (RFC 7946): LineString, MultiLineString, and what holds them.
+// Lines of GeoJSON (RFC 7946): LineString, MultiLineString, and the objects that contain them.
 
 import JSONLines
 import MapCamera
 
 enum GeoJSON {
-    /// The lines of a file, in its order.
+    /// Returns the lines of a file, in their order.
     ///
     /// - Throws: `TourFileError` that names the line, or the member that is wrong.
     static func lines(_ bytes: [UInt8]) throws(TourFileError) -> [FollowedLine] {
@@ -13,10 +13,10 @@ enum GeoJSON {
         return lines
     }
 
-    /// What a feature says of its geometry.
+    /// The properties of a feature that apply to its geometry.
     private struct Feature {
         var name: String?
-        /// The times of its points, as `coordTimes` or `times` have them.
+        /// The times of its points, from `coordTimes` or `times`.
         var times: JSONValue?
     }
 

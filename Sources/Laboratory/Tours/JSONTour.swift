@@ -1,4 +1,4 @@
-// Gimbal's own form of a tour in a file: the keyframes of the command `tour`, behind a name. Protocols/tours.md has it.
+// Gimbal's own file format for a tour: a name and the keyframes of the command `tour`. See Protocols/tours.md.
 
 import GimbalProtocol
 import JSONLines
@@ -6,7 +6,7 @@ import JSONLines
 enum JSONTour {
     static let type = "gimbal-tour"
 
-    /// Reads a file as one value of JSON.
+    /// Reads a file as one JSON value.
     ///
     /// - Throws: `TourFileError` that names the line.
     static func value(_ bytes: [UInt8]) throws(TourFileError) -> JSONValue {
@@ -14,7 +14,7 @@ enum JSONTour {
         do throws(JSONError) {
             return try JSONValue(text)
         } catch {
-            // A column of the whole text becomes its line.
+            // Converts the column, which counts from the beginning of the text, to a line.
             let parts = error.message.split(separator: ": ", maxSplits: 1)
             guard parts.count == 2, parts[0].hasPrefix("column "), let column = Int(parts[0].dropFirst(7)) else {
                 throw TourFileError(error.message)
@@ -24,14 +24,14 @@ enum JSONTour {
         }
     }
 
-    /// Whether a text of JSON is a tour, whatever else is wrong with it.
+    /// Whether a JSON text is a tour, even if other things are wrong with it.
     static func recognizes(_ bytes: [UInt8]) -> Bool {
         bytes.prefix(1 << 16).split(separator: UInt8(ascii: "\"")).contains { $0.elementsEqual(type.utf8) }
     }
 
-    /// Reads a tour. Members that are not known are passed over, as in a request.
+    /// Reads a tour. Unknown members are skipped, as in a request.
     ///
-    /// - Throws: `TourFileError` for what the command `tour` would be refused for.
+    /// - Throws: `TourFileError` for anything that the command `tour` would be rejected for.
     static func read(_ bytes: [UInt8]) throws(TourFileError) -> NamedTour {
         guard let object = try value(bytes).object, object["type"] == .string(type) else {
             throw TourFileError("type must be \"\(type)\"")
@@ -63,9 +63,9 @@ enum JSONTour {
 }
 
 extension NamedTour {
-    /// The tour in Gimbal's own form, a keyframe a line.
+    /// Returns the tour in Gimbal's own format, with one keyframe per line.
     ///
-    /// - Throws: `EncodingError` for a number that is not finite.
+    /// - Throws: `EncodingError` if a number is not finite.
     package func json() throws -> [UInt8] {
         let request = try JSONValue(ClientRequest.tour(keyframes).line())
         var head: JSONObject = ["type": .string(JSONTour.type), "version": .number(JSONTour.version)]

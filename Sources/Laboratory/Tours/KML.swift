@@ -1,4 +1,4 @@
-// Tours of Google Earth (`gx:Tour`), in and out, and the lines of a KML file. Names are read without their prefix.
+// Reads and writes tours of Google Earth (`gx:Tour`), and reads the lines of KML files. Names omit their prefix.
 
 import CameraStreams
 import EarthViews
@@ -14,7 +14,7 @@ struct KMLReader {
     private var xml: XMLReader
     private let height: Double
 
-    /// The heights that a file may name, in metres.
+    /// The heights that a file may contain, in metres.
     private static let heights = -1e9...1e9
 
     init(_ bytes: [UInt8], viewportHeight: Double) throws(TourFileError) {
@@ -29,7 +29,7 @@ struct KMLReader {
         _ = try xml.next()
     }
 
-    /// Looks for tours and lines in the element that is open.
+    /// Looks for tours and lines in the open element.
     private mutating func walk() throws(TourFileError) {
         var name: String?
         let firstLine = lines.count
@@ -95,7 +95,7 @@ struct KMLReader {
         return milliseconds
     }
 
-    /// Reads seconds as milliseconds, to a microsecond.
+    /// Reads seconds as milliseconds, rounded to a microsecond.
     private mutating func readDuration(_ element: XMLReader.Element) throws(TourFileError) -> Double {
         (try xml.readNumber(of: element, in: 0...(TourKeyframe.longestMs / 1000)) * 1e6).rounded() / 1000
     }
@@ -264,9 +264,9 @@ struct KMLReader {
 }
 
 extension NamedTour {
-    /// The tour as a KML file, and what of it KML has no words for.
+    /// Returns the tour as a KML file, and notes on what KML cannot express.
     ///
-    /// - Parameter viewportHeight: in points, of which the distance of an eye depends.
+    /// - Parameter viewportHeight: in points; the distance of an eye depends on it.
     package func kml(viewportHeight: Double) -> (bytes: [UInt8], notes: TourNotes) {
         var (text, notes) = ("", TourNotes())
         text += """
@@ -308,9 +308,9 @@ extension NamedTour {
         return (Array(text.utf8), notes)
     }
 
-    /// How long a flight to a keyframe takes that names no duration, in milliseconds.
+    /// Returns how long the flight to a keyframe without a duration takes, in milliseconds.
     private func flightMs(to index: Int, viewportHeight: Double) -> Double {
-        // The first one begins wherever the camera is.
+        // The first flight begins wherever the camera is.
         guard index > 0 else { return Self.firstFlightMs }
         let size = Viewport(width: Viewport.standard.width, height: viewportHeight)
         let camera = Camera(position: keyframes[index - 1].position, viewport: size)
@@ -319,6 +319,6 @@ extension NamedTour {
         return Tour([stop], of: camera)?.duration ?? Self.firstFlightMs
     }
 
-    /// How long the first flight of a KML file takes where the tour leaves that to the camera, in milliseconds.
+    /// How long the first flight of a KML file takes if the tour leaves that to the camera, in milliseconds.
     private static let firstFlightMs = 3000.0
 }

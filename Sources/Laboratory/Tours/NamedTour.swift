@@ -1,11 +1,11 @@
-// A tour as files have it: its name and its keyframes.
+// A tour as files contain it: its name and its keyframes.
 
 import GimbalProtocol
 import MapCamera
 
-/// A camera's way through keyframes, as a file has it.
+/// A camera's path through keyframes, as a file contains it.
 package struct NamedTour: Equatable, Sendable {
-    /// What people call it.
+    /// The display name.
     package var name: String?
     package var keyframes: [TourKeyframe]
 
@@ -15,8 +15,8 @@ package struct NamedTour: Equatable, Sendable {
 }
 
 extension NamedTour {
-    /// The tour with no more digits than are seen, so that the request of one with all the keyframes that it may have is no
-    /// longer than a line may be. A zoom keeps a range of KML to a millimetre.
+    /// The tour rounded to the digits that matter on the screen, so that the request of a tour with all the keyframes
+    /// allowed is not too long for a line. The zoom keeps a KML range accurate to a millimetre.
     var rounded: NamedTour {
         func rounded(_ value: Double, _ power: Double) -> Double { (value * power).rounded() / power }
         var tour = self
@@ -33,14 +33,14 @@ extension NamedTour {
     }
 }
 
-/// What a file is.
+/// The format of a file.
 package enum TourFormat: String, CaseIterable, Sendable {
     case json, kml, gpx, geojson
 
-    /// Files that have tours; the others have lines to be followed.
+    /// The formats that contain tours; the others contain lines to follow.
     package static let written: [TourFormat] = [.json, .kml]
 
-    /// Recognizes a file by its content.
+    /// Recognizes the format of a file by its content.
     ///
     /// - Throws: `TourFileError` if it is none of these.
     package static func recognized(_ bytes: [UInt8]) throws(TourFileError) -> TourFormat {
@@ -65,11 +65,11 @@ package enum TourFormat: String, CaseIterable, Sendable {
     }
 }
 
-/// How a file becomes a tour.
+/// How a file is read as a tour.
 package struct TourOptions: Sendable {
-    /// Which of several tours or lines; `nil` is the first.
+    /// The name of one of several tours or lines; `nil` for the first.
     package var name: String?
-    /// The height of the viewport in points, of which the distance of an eye depends.
+    /// The height of the viewport in points; the distance of an eye depends on it.
     package var viewportHeight = Viewport.standard.height
     /// Whether the file's line is followed even if it has a tour.
     package var followsPath = false
@@ -78,17 +78,17 @@ package struct TourOptions: Sendable {
     package init() {}
 }
 
-/// What a file holds: a tour, and what of it is left out.
+/// The content of a file: a tour, and notes on what was omitted.
 package struct TourFile: Sendable {
     package let tour: NamedTour
     package let notes: TourNotes
 
-    /// As large as a file may be, in bytes.
+    /// The maximum size of a file, in bytes.
     package static let largest = 32 << 20
 
     /// Reads a file.
     ///
-    /// - Throws: `TourFileError` for what is no tour, and for one that no camera can fly.
+    /// - Throws: `TourFileError` if the file is not a tour, or is one that no camera can fly.
     package init(_ bytes: [UInt8], as format: TourFormat, _ options: TourOptions) throws(TourFileError) {
         guard bytes.count <= Self.largest else {
             throw TourFileError("the file is larger than \(Self.largest >> 20) MiB, which is all that is read")
@@ -151,7 +151,7 @@ package struct TourFile: Sendable {
     }
 }
 
-/// What a file may have several of.
+/// An item that a file may have several of.
 protocol Named {
     var name: String? { get }
 }

@@ -1,8 +1,8 @@
-// What is wrong with a file that should be a tour, and what it says that a camera cannot do.
+// Errors in tour files, and notes on what a camera cannot do of what a file says.
 
-/// Why a file is no tour that can be flown.
+/// Why a file is not a tour that can be flown.
 package struct TourFileError: Error, Equatable, CustomStringConvertible {
-    /// The line, from 1; `nil` if it is about the whole file.
+    /// The line, from 1; `nil` if the error concerns the whole file.
     package let line: Int?
     /// What is wrong, and what would be right.
     package let message: String
@@ -11,21 +11,21 @@ package struct TourFileError: Error, Equatable, CustomStringConvertible {
         (self.line, self.message) = (line, message)
     }
 
-    /// As it stands behind a file's name.
+    /// The text to append to a file's name.
     package var description: String { line.map { ":\($0): \(message)" } ?? ": \(message)" }
 }
 
-/// What a file says and a camera does not do.
+/// Notes on what a file says and a camera does not do.
 package struct TourNotes: Sendable {
-    /// The first of each kind with its line; `nil` is about the whole file.
+    /// The first note of each kind, its line (`nil` if it concerns the whole file), and how often it occurred.
     package private(set) var notes: [(line: Int?, text: String, count: Int)] = []
 
-    /// The most kinds that are told apart.
+    /// The maximum number of kinds.
     private static let most = 32
 
     package init() {}
 
-    /// Takes note of something. What is told again is only counted; so is what comes when there are many kinds.
+    /// Adds a note. Repeated notes are only counted, as are further kinds once there are many.
     mutating func add(line: Int? = nil, _ text: String) {
         let isOneMore = notes.count < Self.most || notes.contains { $0.text == text }
         let text = isOneMore ? text : "more of that is left out"
@@ -36,7 +36,7 @@ package struct TourNotes: Sendable {
         }
     }
 
-    /// The notes as they stand behind a file's name.
+    /// The notes as texts to append to a file's name.
     package var texts: [String] {
         notes.map { note in
             let more = note.count > 1 ? " (\(note.count) times)" : ""

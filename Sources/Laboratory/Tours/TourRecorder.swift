@@ -1,26 +1,26 @@
-// A live camera as a tour: where it rests, how long it moved to get there, and how long it stayed.
+// Records a live camera as a tour: where it rests, how long it moves to get there, and how long it stays.
 
 import GimbalProtocol
 
-/// Makes keyframes of a camera's events.
+/// Makes keyframes from a camera's events.
 package struct TourRecorder: Sendable {
     /// The places where the camera has rested so far.
     package private(set) var keyframes: [TourKeyframe] = []
-    /// When the movement began that is going on, in milliseconds of the camera's clock; `nil` at rest.
+    /// When the current movement began, in milliseconds of the camera's clock; `nil` at rest.
     private var startMs: Double?
     /// When the camera came to rest; `nil` before its first movement.
     private var restMs: Double?
-    /// Whether what came would have made the tour longer than one may be.
+    /// Whether an event would have made the tour longer than allowed.
     private var isOver = false
 
     package init() {}
 
-    /// Whether it has as many keyframes as a tour may have, or lasts as long.
+    /// Whether the tour has as many keyframes as allowed, or lasts as long as allowed.
     package var isFull: Bool { isOver || keyframes.count == TourKeyframe.most }
 
-    /// Takes note of an event: of `subscribed`, which is the first place, and of movements. A camera whose clock is set anew, by
-    /// a trace that is played into it, is where that puts it at once. A movement whose beginning was missed is a flight as long as
-    /// that asks for; one that was going on at first leads to the first place.
+    /// Reads an event: `subscribed`, which gives the first place, and movements. If a replayed trace resets the
+    /// camera's clock, the camera is at the reset position at once. A movement whose beginning was missed becomes a
+    /// flight without a given duration; one that was already under way at first leads to the first place.
     package mutating func read(_ event: CameraEvent) {
         guard !isOver else { return }
         let before = keyframes
@@ -57,7 +57,7 @@ package struct TourRecorder: Sendable {
         }
     }
 
-    /// The milliseconds between two times, to a microsecond, within what a keyframe may have.
+    /// Returns the milliseconds between two times, rounded to a microsecond and limited to what a keyframe may have.
     private static func duration(from start: Double, to end: Double) -> Double {
         min(max(((end - start) * 1000).rounded() / 1000, 0), TourKeyframe.longestMs)
     }

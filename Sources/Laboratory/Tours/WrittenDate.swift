@@ -1,10 +1,10 @@
-// Dates with times as ISO 8601 and XML Schema write them.
+// Dates with times in the notation of ISO 8601 and XML Schema.
 
 enum WrittenDate {
-    /// The milliseconds since the beginning of 1970 of a text such as `2026-05-01T10:00:00Z`, `2026-05-01T10:00:00.25+02:00`
-    /// or, without a zone, `2026-05-01T10:00:00`.
+    /// Parses a text such as `2026-05-01T10:00:00Z`, `2026-05-01T10:00:00.25+02:00` or, without a zone,
+    /// `2026-05-01T10:00:00`, as milliseconds since the beginning of 1970.
     ///
-    /// - Throws: `TourFileError` if it is none.
+    /// - Throws: `TourFileError` if it is no such text.
     static func milliseconds(_ text: String, line: Int?) throws(TourFileError) -> Double {
         guard let milliseconds = milliseconds(text) else {
             throw TourFileError(line: line, "a time must be written as 2026-05-01T10:00:00Z")
@@ -47,7 +47,7 @@ enum WrittenDate {
 
     private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 
-    /// The days from 1970-01-01 to a day of the Gregorian calendar, counted in eras of 400 years from March on.
+    /// Returns the days from 1970-01-01 to a day of the Gregorian calendar, in eras of 400 years that begin in March.
     private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
         let year = month <= 2 ? year - 1 : year
         let (era, yearOfEra) = (year / 400, year % 400)

@@ -1,16 +1,16 @@
 // Numbers in XML elements and attributes.
 
 extension XMLReader {
-    /// The number that a text is.
+    /// Parses a text as a number.
     ///
     /// - Parameters:
-    ///   - name: what the error calls it.
+    ///   - name: how the error refers to it.
     ///   - line: the line of its element.
-    /// - Throws: `TourFileError` if it is none, or outside of the range.
+    /// - Throws: `TourFileError` if the text is not a number, or is out of range.
     static func number(
         _ text: String, _ name: String, in range: ClosedRange<Double>, line: Int
     ) throws(TourFileError) -> Double {
-        // What `Double` reads beside decimals (nan, inf, hexadecimal numbers) is none here.
+        // Excludes what `Double` accepts besides decimals: nan, inf, and hexadecimal numbers.
         let word = text.utf8.drop { $0 <= 0x20 }
         let digits = word[..<(word.lastIndex { $0 > 0x20 }.map { word.index(after: $0) } ?? word.startIndex)]
         if digits.count <= 64, digits.allSatisfy("0123456789.+-eE".utf8.contains),
@@ -25,7 +25,7 @@ extension XMLReader {
             line: line, "\(name) must be a number from \(written(range.lowerBound)) to \(written(range.upperBound))")
     }
 
-    /// Reads the element that has just been opened as a number.
+    /// Reads the element that was just opened as a number.
     mutating func readNumber(of element: Element, in range: ClosedRange<Double>) throws(TourFileError) -> Double {
         try Self.number(try readText(of: element), "<\(element.name)>", in: range, line: element.line)
     }

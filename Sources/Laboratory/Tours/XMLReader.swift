@@ -1,10 +1,10 @@
-// XML as KML and GPX files have it, read element by element. Invariants: what is not well-formed is an error with its line;
-// an element costs no more memory than its own text; and nothing outside of the file is ever read.
+// Reads XML as KML and GPX files use it, element by element. Invariants: malformed XML is an error with its line; an
+// element costs no more memory than its own text; and nothing outside the file is ever read.
 //
-// Foundation's parser is not used: FoundationXML brings all of Foundation. A program that reads one tag grows by it from 13.7
-// to 58.1 MB, linked and stripped as `gimbal` is, and needs libxml2 at run time, whose entities it would have to be kept
-// from. XMLCoder is built on it. KML and GPX need a small part of XML: no document type, so no entities but the five and
-// numbers, and UTF-8 alone.
+// Foundation's parser is not used, because FoundationXML brings in all of Foundation: it grows a program that reads one
+// tag from 13.7 to 58.1 MB, linked and stripped as `gimbal` is, and needs libxml2 at run time, whose entities would
+// have to be disabled. XMLCoder is built on it. KML and GPX need a small part of XML: no document type, so no entities
+// except the five predefined ones and numeric references, and only UTF-8.
 
 /// Reads a document step by step.
 struct XMLReader {
@@ -20,7 +20,7 @@ struct XMLReader {
 
     enum Event {
         case open(Element)
-        /// An end tag, and what stands between it and the tag before it.
+        /// An end tag, and the text between it and the tag before it.
         case close(text: String)
         case end
     }
@@ -35,15 +35,15 @@ struct XMLReader {
     private let bytes: [UInt8]
     private var position = 0
     private(set) var line = 1
-    /// The names of the elements that are open, with their prefixes.
+    /// The names of the open elements, with their prefixes.
     private var open: [(name: ArraySlice<UInt8>, line: Int)] = []
     private var text: [UInt8] = []
     private var textLine = 1
-    /// An element without content is closed right behind its opening.
+    /// Whether the last tag opened an empty element, which the next event closes.
     private var isEmptyElement = false
     private var hasRoot = false
 
-    /// - Throws: `TourFileError` for what is no UTF-8, or says that it is none.
+    /// - Throws: `TourFileError` if the bytes are not UTF-8, or declare another encoding.
     init(_ bytes: [UInt8]) throws(TourFileError) {
         self.bytes = bytes
         if bytes.starts(with: [0xfe, 0xff]) || bytes.starts(with: [0xff, 0xfe]) {
@@ -57,11 +57,11 @@ struct XMLReader {
         if isNext("<?xml"), position + 5 < bytes.count, Self.isSpace(bytes[position + 5]) { try readDeclaration() }
     }
 
-    /// Where the first byte is that belongs to no scalar; `nil` if all do.
+    /// Returns the index of the first byte that belongs to no scalar; `nil` if there is none.
     private static func firstInvalid(_ bytes: [UInt8]) -> Int? {
         guard String(validating: bytes, as: UTF8.self) == nil else { return nil }
         var (low, high) = (0, bytes.count)
-        // A prefix is right up to the last whole scalar of it.
+        // A prefix is valid up to its last whole scalar.
         while low < high {
             let middle = (low + high) / 2
             var end = middle + 1
@@ -77,7 +77,7 @@ struct XMLReader {
 
     // MARK: Steps
 
-    /// The next tag.
+    /// Returns the next tag.
     mutating func next() throws(TourFileError) -> Event {
         if isEmptyElement {
             isEmptyElement = false
@@ -113,7 +113,7 @@ struct XMLReader {
         return .end
     }
 
-    /// The next element below the one that is open; `nil` behind its last one, when it is closed.
+    /// Returns the next child of the open element; `nil` after the last one, when the element is closed.
     mutating func nextChild() throws(TourFileError) -> Element? {
         switch try next() {
         case .open(let element): element
@@ -121,7 +121,7 @@ struct XMLReader {
         }
     }
 
-    /// Reads the element that has just been opened to its end, and returns its own text, without that of elements in it.
+    /// Reads to the end of the element that was just opened, and returns its text after the last nested element.
     mutating func readText(of element: Element) throws(TourFileError) -> String {
         let depth = open.count
         while true {
@@ -132,7 +132,7 @@ struct XMLReader {
         }
     }
 
-    /// Reads the element that has just been opened to its end.
+    /// Reads to the end of the element that was just opened.
     mutating func skip(_ element: Element) throws(TourFileError) { _ = try readText(of: element) }
 
     // MARK: Tags
@@ -319,7 +319,7 @@ struct XMLReader {
         return position > start
     }
 
-    /// Passes over what ends with a word.
+    /// Skips `count` bytes, and all that follows up to and including `end`.
     private mutating func skip(_ count: Int, to end: StaticString, _ what: String) throws(TourFileError) {
         let start = line
         position += count
@@ -331,7 +331,7 @@ struct XMLReader {
         position += end.utf8CodeUnitCount
     }
 
-    /// Reads `<?xml …?>`, which may name no encoding but UTF-8 and what is a part of it.
+    /// Reads `<?xml …?>`, which may name no encoding but UTF-8 and its subset ASCII.
     private mutating func readDeclaration() throws(TourFileError) {
         let start = position
         try skip(5, to: "?>", "an instruction")

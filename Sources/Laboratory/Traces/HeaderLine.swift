@@ -1,18 +1,18 @@
-// The first line of a trace: its content, and the same line with other members. An invalid one is kept as it is, for
-// the player to report.
+// The first line of a trace: its content, and edits of its members. An invalid line is kept as it is, so that the
+// player can report it.
 
 import GimbalProtocol
 
-/// Why bytes are no trace that can be worked with: one line for people, behind the file's name.
+/// Why bytes are not a usable trace: one line for people, to append to the file's name.
 package struct TraceError: Error, Equatable, CustomStringConvertible {
     package let description: String
 
     package init(_ description: String) { self.description = description }
 
-    /// The first line is no header.
+    /// The first line is not a header.
     package static let noHeader = TraceError(
         "is no Gimbal trace: its first line must be a header, {\"type\":\"trace\",…}")
-    /// There is nothing but blank lines.
+    /// There are only blank lines.
     package static let empty = TraceError("is no Gimbal trace: it is empty")
 }
 
@@ -20,12 +20,12 @@ package struct TraceError: Error, Equatable, CustomStringConvertible {
 package struct HeaderLine: Sendable {
     /// The line without its line feed.
     package private(set) var bytes: [UInt8]
-    /// What it says; `nil` if it is not right.
+    /// The decoded header; `nil` if it is invalid.
     package private(set) var header: TraceHeader?
-    /// The camera that it names, or that no name means.
+    /// The camera that the header names; `main` if it names none.
     package private(set) var camera = "main"
 
-    /// - Throws: `TraceError.noHeader` when the line begins something else than a trace.
+    /// - Throws: `TraceError.noHeader` if the line is not the beginning of a trace.
     package init(_ bytes: [UInt8]) throws(TraceError) {
         self.bytes = bytes
         var decoder = RequestDecoder()
@@ -41,12 +41,12 @@ package struct HeaderLine: Sendable {
         }
     }
 
-    /// Whether it is right.
+    /// Whether the header is valid.
     package var isRight: Bool { header != nil }
 
-    /// Sets members anew, or removes those that are `nil`. A header that is not right stays as it is.
+    /// Sets members, and removes those that are `nil`. An invalid header stays as it is.
     ///
-    /// - Throws: `TraceError` if what comes of it is not right.
+    /// - Throws: `TraceError` if the header cannot be rewritten, or would become invalid.
     package mutating func set(_ members: [(name: String, value: JSONValue?)]) throws(TraceError) {
         guard isRight, !members.isEmpty else { return }
         guard case .object(var object)? = try? JSONValue(bytes) else {
@@ -58,10 +58,10 @@ package struct HeaderLine: Sendable {
         self = changed
     }
 
-    /// The header of the same trace, to be played as fast as possible without being steered: it does not pause, and one that
-    /// would be played for ever is played once.
+    /// Returns the header for playing the same trace as fast as possible without control: it does not pause, and a
+    /// trace that loops for ever is played once.
     ///
-    /// - Parameter isOnce: whether that holds for any that is played several times.
+    /// - Parameter isOnce: whether any trace that loops is played once.
     /// - Throws: as ``set(_:)`` does.
     package func atHighestSpeed(isOnce: Bool = false) throws(TraceError) -> HeaderLine {
         var header = self
@@ -70,7 +70,7 @@ package struct HeaderLine: Sendable {
         return header
     }
 
-    /// The header of the same trace, to be played as fast as possible, once, and as a whole, whatever it says of that.
+    /// Returns the header for playing the same trace as fast as possible, once and in full, whatever the header says.
     ///
     /// - Throws: as ``set(_:)`` does.
     package func asAWhole() throws(TraceError) -> HeaderLine {
@@ -79,7 +79,7 @@ package struct HeaderLine: Sendable {
         return header
     }
 
-    /// Members that say how a trace is played, and not what.
+    /// The members that determine how a trace is played, not what is played.
     private static let playback = [
         "paused", "fromMs", "untilMs", "loop", "idleTimeLimitMs", "pauseOnMarkers", "pauseAtEnd", "durationMs",
     ]

@@ -1,27 +1,27 @@
-// Bytes in, numbered lines out, however the bytes are cut into reads. Invariant: nothing of a line beyond the protocol's
-// limit is kept but its beginning, so memory is bounded by a piece and a line.
+// Splits bytes into numbered lines, however the bytes are divided into reads. Invariant: of a line beyond the
+// protocol's limit only the beginning is kept, so memory is bounded by a piece and a line.
 
 import GimbalProtocol
 
-/// Cuts a stream of bytes into lines.
+/// Splits a stream of bytes into lines.
 package struct LineSplitter {
     /// One line of the stream.
     package struct Line {
-        /// Counts the lines from 1, blank ones too.
+        /// The number of the line, from 1; blank lines count, too.
         package let number: Int
-        /// The line with what ends it; only the beginning of one that is too long.
+        /// The line with its terminator; only the beginning of a line that is too long.
         package let raw: ArraySlice<UInt8>
-        /// The line without what ends it.
+        /// The line without its terminator.
         package let text: ArraySlice<UInt8>
         /// Whether it is longer than the protocol allows.
         package let isTooLong: Bool
 
-        /// The line of this number with another text.
+        /// Returns the line with another text and the same number.
         package func with(_ text: [UInt8]) -> Line {
             Line(number: number, raw: text[...], text: text[...], isTooLong: false)
         }
 
-        /// Whether it holds nothing but spaces and tabs.
+        /// Whether the line has nothing but spaces and tabs.
         package var isBlank: Bool { text.allSatisfy { $0 == 0x20 || $0 == 0x09 } }
 
         /// The line with a line feed at its end.
@@ -29,12 +29,12 @@ package struct LineSplitter {
     }
 
     private var framer = LineFramer()
-    /// The beginning of a line whose end has not come.
+    /// The beginning of a line whose end is still missing.
     private var rest: [UInt8] = []
 
     package init() {}
 
-    /// Hands out the lines that end in the next bytes.
+    /// Passes on the lines that end in the next bytes.
     package mutating func read(_ bytes: some Sequence<UInt8>, _ body: (Line) throws -> Void) rethrows {
         rest += bytes
         let bytes = rest
@@ -47,7 +47,7 @@ package struct LineSplitter {
         }
     }
 
-    /// Hands out the last line, if the end of the stream is its end.
+    /// Passes on the last line, if the end of the stream terminates it.
     package mutating func finish(_ body: (Line) throws -> Void) rethrows {
         let bytes = rest
         var position = 0

@@ -1,25 +1,25 @@
-// A trace that something fails with, made small: parts are left out for as long as it still fails. Larger parts go first:
-// whole gestures, then lines, then the members of frames and of the header. A pure function of the answers that it gets.
+// Shrinks a trace that something fails with: removes parts for as long as it still fails. Larger parts go first: whole
+// gestures, then lines, then the members of frames and of the header. A pure function of the answers that it gets.
 
 import GimbalProtocol
 
-/// Makes a trace small.
+/// Shrinks a trace.
 package struct Shrinker {
-    /// How many more trials are allowed.
+    /// The number of trials left.
     private var left: Int
-    /// How often it was.
+    /// The number of trials so far.
     package private(set) var asked = 0
 
-    /// - Parameter most: the most trials.
+    /// - Parameter most: the maximum number of trials.
     package init(most: Int) { left = most }
 
-    /// The smallest trace that was found to still fail.
+    /// Returns the smallest trace found that still fails.
     ///
-    /// - Parameter fails: whether a trace does what the whole one does.
+    /// - Parameter fails: whether a trace fails as the whole one does.
     package mutating func shrink(_ trace: Trace, _ fails: (Trace) throws -> Bool) rethrows -> Trace {
         var smallest = trace
         var size = Int.max
-        // What could not be left out before may be once something else is gone.
+        // A part that had to stay before may be removable once something else is gone.
         while smallest.bytes.count < size, left > 0 {
             size = smallest.bytes.count
             let header = smallest.header
@@ -33,7 +33,7 @@ package struct Shrinker {
         return smallest
     }
 
-    /// - Returns: whether the trace still fails; `nil` if no more may be asked.
+    /// - Returns: whether the trace still fails; `nil` if no trials are left.
     private mutating func ask(
         _ trace: Trace, _ smallest: inout Trace, _ fails: (Trace) throws -> Bool
     ) rethrows -> Bool? {
@@ -45,7 +45,7 @@ package struct Shrinker {
         return true
     }
 
-    /// Leaves out runs of parts, long ones first.
+    /// Removes runs of parts, long ones first.
     private static func drop<Part>(
         _ parts: [Part], _ lines: ([Part]) -> [Trace.Line], _ ask: ([Trace.Line]) throws -> Bool?
     ) rethrows {
@@ -63,7 +63,7 @@ package struct Shrinker {
         }
     }
 
-    /// Lines that belong together: from where no gesture is active and no finger down to where that is so again.
+    /// Groups lines that belong together: each group ends where no gesture is active and no finger is down.
     private static func groups(of lines: [Trace.Line]) -> [[Trace.Line]] {
         var groups: [[Trace.Line]] = []
         var reporter = GestureReporter()
@@ -85,7 +85,7 @@ package struct Shrinker {
             while position < members.count, members.count > 1 {
                 var fewer = members
                 let removed = fewer.remove(at: position)
-                // The frame's time may stand in its first member alone.
+                // The frame's time may be in its first member only.
                 if let time = removed["timeMs"], case .object(var first) = fewer[0], first["timeMs"] == nil {
                     first["timeMs"] = time
                     fewer[0] = .object(first)

@@ -1,5 +1,5 @@
-// A whole trace in memory, as timed lines. Unchanged lines keep their bytes, and lines that a daemon would reject stay:
-// this does not judge them.
+// A whole trace in memory, as timed lines. Unchanged lines keep their bytes, and lines that a daemon would reject are
+// kept, too: they are not judged here.
 
 import GimbalProtocol
 
@@ -9,12 +9,12 @@ package struct Trace: Sendable {
     package struct Line: Sendable {
         /// The line without its line feed.
         package var bytes: [UInt8]
-        /// What it asks; empty if it is no request.
+        /// The requests in the line; empty if it is invalid.
         package var requests: [Request]
-        /// When it is to be applied, in milliseconds of the trace's own clock; `nil` for what takes no time.
+        /// When the line is applied, in milliseconds of the trace's own clock; `nil` if it takes no time.
         package var timeMs: Double? { requests.lazy.compactMap(\.timeMs).first }
 
-        /// A line as it is.
+        /// Creates a line from its bytes.
         package init(_ bytes: [UInt8]) {
             var decoder = RequestDecoder()
             self.init(bytes, &decoder)
@@ -27,7 +27,7 @@ package struct Trace: Sendable {
     }
 
     package var header: HeaderLine
-    /// The lines behind the header, without blank ones and without `trace-end`.
+    /// The lines after the header, without blank lines and `trace-end`.
     package var lines: [Line]
 
     package init(header: HeaderLine, lines: [Line] = []) {
@@ -35,9 +35,9 @@ package struct Trace: Sendable {
         self.lines = lines
     }
 
-    /// Reads a trace up to its end. Behind that nothing may follow but blank lines.
+    /// Reads a trace up to its end, which only blank lines may follow.
     ///
-    /// - Throws: `TraceError` if it does not begin with a header, if that is not right, or if something follows its end.
+    /// - Throws: `TraceError` if it does not begin with a valid header, or if something follows its end.
     package init(_ bytes: some Sequence<UInt8>) throws(TraceError) {
         var reader = TraceReading()
         var splitter = LineSplitter()
@@ -51,13 +51,13 @@ package struct Trace: Sendable {
         self.init(header: header, lines: reader.lines)
     }
 
-    /// When the first line is to be applied, in milliseconds of the trace's own clock: what events count from.
+    /// When the first line is applied, in milliseconds of the trace's own clock; the times of events count from there.
     package var startMs: Double? { lines.lazy.compactMap(\.timeMs).first }
 
-    /// When the last line is to be applied, in milliseconds of the trace's own clock.
+    /// When the last line is applied, in milliseconds of the trace's own clock.
     package var endMs: Double? { lines.reversed().lazy.compactMap(\.timeMs).first }
 
-    /// The trace as a file, `trace-end` included.
+    /// The trace as a file, including `trace-end`.
     package var bytes: [UInt8] {
         var bytes = header.bytes + [0x0a]
         for line in lines { bytes += line.bytes + [0x0a] }
@@ -65,7 +65,7 @@ package struct Trace: Sendable {
     }
 }
 
-/// What a trace's lines have told so far.
+/// The content of a trace, as far as it has been read.
 private struct TraceReading: ~Copyable {
     private var decoder = RequestDecoder()
     var header: HeaderLine?

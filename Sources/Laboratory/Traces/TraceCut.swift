@@ -1,6 +1,6 @@
-// A stretch of a trace as a trace of its own. Invariant: played, it makes the positions that the whole makes in that stretch, to
-// the last digit. So it begins only where a header and gestures tell all that the camera is: not in the middle of a fling or
-// an animation, nor where a velocity would be measured that began to be measured before.
+// Cuts a stretch out of a trace as a trace of its own. Invariant: when played, it produces the same positions as the
+// whole trace does in that stretch, to the last digit. So it begins only where a header and gestures describe the
+// camera completely: not in the middle of a fling or an animation, nor where a velocity is measured from before.
 
 import Gestures
 import GimbalProtocol
@@ -9,31 +9,31 @@ import GimbalProtocol
 package struct TraceCut {
     /// The stretch, as a trace of its own.
     package let trace: Trace
-    /// Where it begins, in milliseconds of the whole trace's clock: at the time that was wanted, or before.
+    /// Where it begins, in milliseconds of the whole trace's clock: at the requested time or before.
     package let startMs: Double
-    /// Why it begins before that; `nil` if it does not.
+    /// Why it begins before the requested time; `nil` if it does not.
     package let reason: Reason?
-    /// Lines of the whole, up to the end of the stretch, that are no part of any trace: they would be rejected.
+    /// The number of lines, up to the end of the stretch, that are omitted because they would be rejected.
     package let rejected: Int
 
-    /// Why a stretch begins before the time that was wanted.
+    /// Why a stretch begins before the requested time.
     package enum Reason: Equatable, Sendable {
-        /// Something other than gestures moved the camera then.
+        /// Something other than gestures was moving the camera at that time.
         case moves
-        /// A gesture that goes on by itself ended right after it: its velocity is measured from before.
+        /// A gesture that continues by itself ended right after that time; its velocity is measured from before.
         case measures
     }
 }
 
 extension Trace {
-    /// Cuts a stretch out of the trace: what comes after a time, up to another.
+    /// Cuts a stretch out of the trace: what comes after one time, up to another.
     ///
     /// - Parameters:
-    ///   - fromMs: milliseconds from the trace's first event; `nil` is the beginning of the trace. What happens at that very
-    ///     time comes before the stretch.
-    ///   - untilMs: likewise; `nil` is the end. What happens at that very time is a part of the stretch; what still moves
-    ///     stops there.
-    /// - Throws: `TraceError` where the header cannot be played.
+    ///   - fromMs: milliseconds from the trace's first event; `nil` is the beginning of the trace. What happens at
+    ///     exactly this time precedes the stretch.
+    ///   - untilMs: likewise; `nil` is the end. What happens at exactly this time belongs to the stretch; what still
+    ///     moves stops there.
+    /// - Throws: `TraceError` if the header cannot be played.
     package func cut(fromMs: Double? = nil, untilMs: Double? = nil) throws -> TraceCut {
         let survey = try TraceSurvey(self, fromMs: fromMs, untilMs: untilMs)
         let start = survey.start
@@ -51,7 +51,7 @@ extension Trace {
         }
         recorder.finish()
         var lines = recorder.lines.map { Line($0.bytes) }
-        // Where no gesture begins at once, the clock would begin with the next line only.
+        // If no gesture begins at once, the clock would not start before the next line.
         if let first = recorder.lines.first?.timeMs ?? untilMs, start.index > 0, first.isPrintedAfter(start.timeMs) {
             lines.insert(Line(TraceRecorder.nothing(at: start.timeMs)), at: 0)
         }
@@ -60,7 +60,7 @@ extension Trace {
             rejected: survey.rejected)
     }
 
-    /// The trace's own header, with the camera that the recording began with. What it says of times is not true any more.
+    /// Returns the trace's own header, with the camera that the recording began with. Its times no longer apply.
     private func header(of recorder: TraceRecorder) throws -> HeaderLine {
         var header = header
         let camera = try? JSONValue(recorder.header ?? [])
@@ -72,7 +72,7 @@ extension Trace {
 }
 
 extension TraceRecorder {
-    /// Lets the camera move on to a time, and do what events would print with the same time.
+    /// Advances the camera to a time, including what events would print with the same time.
     fileprivate func settle(at timeMs: Double) {
         advance(to: timeMs)
         if movesByItself { advance(to: timeMs.lastThatPrintsAlike) }
@@ -85,36 +85,36 @@ extension TraceRecorder {
     }
 }
 
-/// What a trace is like around the beginning of a stretch: which lines count, and where the stretch may begin.
+/// Finds the lines of a stretch that count, and where the stretch may begin.
 private struct TraceSurvey {
     struct Start {
-        /// The stretch begins before this line; behind all of them, if there are no more.
+        /// The index of the line that the stretch begins before; the number of lines if it begins after all of them.
         var index: Int
         var timeMs: Double
         var reason: TraceCut.Reason?
     }
 
-    /// The lines that have a time and are taken, up to the end of the stretch.
+    /// The accepted lines that have a time, up to the end of the stretch.
     private(set) var lines: [Trace.Line] = []
     /// Their times, on the trace's clock.
     private(set) var times: [Double] = []
-    /// Whether lines follow behind the end of the stretch.
+    /// Whether lines follow after the end of the stretch.
     private(set) var hasLinesAfter = false
     private(set) var rejected = 0
     private(set) var start = Start(index: 0, timeMs: 0, reason: nil)
 
-    /// A pinch or a rotation that ended: the lines that it began and ended with, and when.
+    /// A pinch or a rotation that ended: the lines in which it began and ended, and when it ended.
     private var releases: [(began: Int, ended: Int, timeMs: Double)] = []
-    /// How far back a velocity is measured, with more than any rounding.
+    /// How far back a velocity is measured, in milliseconds, plus a margin for rounding.
     private static let measured = 100.001
 
-    /// Whether a gesture of this kind may go on by itself with a velocity that a recording does not tell.
+    /// Whether a gesture of this kind may continue by itself, with a velocity that a recording does not contain.
     private static func isMeasured(_ kind: GestureKind) -> Bool { kind == .pinch || kind == .rotate }
 
     init(_ trace: Trace, fromMs: Double?, untilMs: Double?) throws {
         let recorder = try TraceRecorder(trace.header)
         var origin: Double?
-        // Where the stretch begins if nothing is against it.
+        // Where the stretch begins if nothing prevents it.
         var wanted: Int?
         var moves = false
         func arrive() {
@@ -131,7 +131,7 @@ private struct TraceSurvey {
             let time = raw - (origin ?? raw)
             if let untilMs, time.isPrintedAfter(untilMs) {
                 hasLinesAfter = true
-                // What ends right after the beginning tells whether that may be there.
+                // Gestures that end right after the beginning decide whether it may be there.
                 if time > (fromMs ?? 0) + Self.measured { break }
             }
             if let fromMs, time.isPrintedAfter(fromMs) { arrive() }
@@ -152,7 +152,7 @@ private struct TraceSurvey {
 
     // MARK: The beginning
 
-    /// Chooses the last moment that is not after the one that is wanted, and where the stretch may begin.
+    /// Chooses the last moment, not after the requested one, at which the stretch may begin.
     private mutating func choose(_ header: HeaderLine, _ wanted: Int, _ fromMs: Double, _ moves: Bool) throws {
         start = Start(index: wanted, timeMs: fromMs, reason: moves ? .moves : nil)
         if !moves, !measures(start) { return }
@@ -165,7 +165,7 @@ private struct TraceSurvey {
         }
     }
 
-    /// Whether nothing but gestures moves the camera right before each of the first lines.
+    /// Returns whether nothing but gestures moves the camera right before each of the first lines.
     private func stillness(_ header: HeaderLine, before end: Int) throws -> [Bool] {
         let recorder = try TraceRecorder(header)
         return lines[..<end].enumerated().map { index, line in
@@ -175,15 +175,15 @@ private struct TraceSurvey {
         }
     }
 
-    /// Whether a velocity is measured across a moment.
+    /// Whether a velocity is measured across the beginning.
     private func measures(_ start: Start) -> Bool {
         releases.contains {
             $0.began < start.index && start.index <= $0.ended && $0.timeMs <= start.timeMs + Self.measured
         }
     }
 
-    /// Notes gestures whose velocity is measured: pinches and rotations, if inertia is ever on. A recording has the
-    /// velocity of a pan.
+    /// Notes gestures whose velocity is measured: pinches and rotations, if inertia is ever on. A recording contains
+    /// the velocity of a pan.
     private mutating func note(_ header: HeaderLine) {
         var reporter = GestureReporter()
         var active = ActiveGestures<Int>(header.header?.gestures ?? GestureSettings())
@@ -204,12 +204,12 @@ private struct TraceSurvey {
 }
 
 extension Double {
-    /// A time as events print it, in thousandths of a millisecond.
+    /// The time as events print it, in thousandths of a millisecond.
     private var printed: Double { (self * 1000).rounded() }
 
-    /// Whether an event at this time is printed with a later one than another.
+    /// Whether an event at this time is printed with a later time than one at the other.
     fileprivate func isPrintedAfter(_ other: Double) -> Bool { printed > other.printed }
 
-    /// The last time, or nearly, that is printed as this one is.
+    /// The last time, or nearly, that is printed the same as this one.
     fileprivate var lastThatPrintsAlike: Double { (printed + 0.4999) / 1000 }
 }

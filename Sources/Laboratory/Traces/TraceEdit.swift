@@ -1,5 +1,5 @@
-// A trace made another one: another screen, another place, another pace. What the fingers did stays what it was; bytes of
-// lines that an edit does not concern stay as they are.
+// Edits of a whole trace: another screen, another place, another pace. What the fingers did stays the same, and lines
+// that an edit does not concern keep their bytes.
 
 import Gestures
 import GimbalProtocol
@@ -8,27 +8,27 @@ import Touches
 
 /// A change of a whole trace.
 package enum TraceEdit: Sendable {
-    /// The screen has another size, in points; fingers stay where they were on it.
+    /// Gives the screen another size, in points; fingers stay where they were on it.
     case viewport(width: Double, height: Double)
-    /// The camera begins elsewhere; the zoom stays where it is left out. Places in the trace's lines stay.
+    /// Starts the camera elsewhere; without a zoom, its zoom stays. Places in the trace's lines stay.
     case start(LatLng, zoom: Double?)
-    /// The same on another part of the map: where the camera begins, and every place that a line names, as far as the
-    /// beginning is moved on the map's plane.
+    /// Moves everything to another part of the map: the start of the camera and every place in a line are shifted by
+    /// the same amount on the map's plane.
     case moveTo(LatLng)
-    /// Everything takes place so many times as fast: times, animations, and the velocities of flings.
+    /// Speeds everything up by a factor: times, animations, and the velocities of flings.
     case speed(Double)
-    /// No pause in which no finger is down, no gesture is active and nothing moves is longer than this, in milliseconds.
+    /// Limits pauses, in which no finger is down, no gesture is active and nothing moves, to this many milliseconds.
     case trimIdle(Double)
-    /// Other bounds of the target to begin with, or none.
+    /// Replaces the initial bounds of the target, or removes them.
     case bounds(CoordinateBounds?)
-    /// Another range of zooms to begin with.
+    /// Replaces the initial zoom range.
     case zoomRange(ZoomRange)
 }
 
 extension Trace {
-    /// Makes a change.
+    /// Applies an edit.
     ///
-    /// - Throws: `TraceError` for a header that cannot be written anew, and for a line that a daemon would not take any more.
+    /// - Throws: `TraceError` if the header cannot be rewritten, or if a daemon would no longer accept a line.
     package mutating func apply(_ edit: TraceEdit) throws(TraceError) {
         let before = lines.map(\.requests.isEmpty)
         try change(edit)
@@ -66,7 +66,7 @@ extension Trace {
 
     private func headerMember(_ name: String) -> JSONValue? { (try? JSONValue(header.bytes))?[name] }
 
-    /// Changes the objects of every line that is a right one; the others stay as they are.
+    /// Changes the objects of every valid line; the others stay as they are.
     private mutating func mapObjects(_ change: (inout JSONObject) -> Void) {
         for index in lines.indices where !lines[index].requests.isEmpty {
             guard let value = try? JSONValue(lines[index].bytes) else { continue }
@@ -88,7 +88,7 @@ extension Trace {
         }
     }
 
-    // MARK: Another place
+    // MARK: Place
 
     private mutating func move(to place: LatLng) throws(TraceError) {
         let from = MercatorPoint(header.header?.position.target.normalized ?? place)
@@ -108,7 +108,7 @@ extension Trace {
         }
     }
 
-    // MARK: Another pace
+    // MARK: Pace
 
     private mutating func hasten(_ factor: Double) throws(TraceError) {
         try changeHeaderTimes { $1 / factor }
@@ -120,7 +120,7 @@ extension Trace {
         guard !isOwnPaced else {
             throw TraceError("has a tour with a flight that takes its own time: give its keyframe a durationMs")
         }
-        // Each surface has a clock of its own, and goes on from where that begins.
+        // Each surface has its own clock, which starts at the first time of that surface.
         var surfaceStarts: [[UInt8]: Double] = [:]
         mapObjects { object in
             if let time = object["timeMs"]?.number { object["timeMs"] = .time(start + (time - start) / factor) }
@@ -153,7 +153,7 @@ extension Trace {
         }
     }
 
-    /// Changes the members of the header that are times, where it has them.
+    /// Changes the times in the header.
     private mutating func changeHeaderTimes(_ change: (_ name: String, Double) -> Double?) throws(TraceError) {
         var members: [(name: String, value: JSONValue?)] = []
         for name in ["fromMs", "untilMs", "durationMs", "idleTimeLimitMs"] {
@@ -163,22 +163,22 @@ extension Trace {
         try header.set(members)
     }
 
-    // MARK: Without pauses
+    // MARK: Pauses
 
     private mutating func trimIdle(_ longest: Double) throws(TraceError) {
         let shifts = try pauses().map { max($0 - longest, 0) }
         let start = startMs ?? 0
         var shift = 0.0
-        /// Where lines were, and where they are.
+        /// The times of lines before and after the edit.
         var moved: [(from: Double, to: Double)] = []
         for index in lines.indices {
             shift += shifts[index]
             guard let time = lines[index].timeMs else { continue }
-            // One that goes back in time is none of a daemon's.
+            // A daemon rejects a line that goes back in time.
             if time - start >= moved.last?.from ?? 0 { moved.append((time - start, time - start - shift)) }
             if shift > 0 { lines[index].set(timeMs: time - shift) }
         }
-        // Pauses become shorter at their ends.
+        // Pauses are shortened at their ends.
         try changeHeaderTimes { name, time in
             switch name {
             case "fromMs", "untilMs":
@@ -191,8 +191,8 @@ extension Trace {
         }
     }
 
-    /// How long before each line nothing has moved, no gesture was active, no finger was down, and another tap was not the
-    /// second of two, in milliseconds.
+    /// Returns how long before each line nothing moved, no gesture was active, no finger was down, and no second tap
+    /// was awaited, in milliseconds.
     private func pauses() throws(TraceError) -> [Double] {
         let start = startMs ?? 0
         var reporter = GestureReporter()
@@ -219,7 +219,7 @@ extension Trace {
                 for report in reporter.reports(of: request, at: time) { active.handle(report, ()) }
                 active.handle(request.body)
                 if case .touch = request.body, reporter.waitsForSecondTap {
-                    // The first microsecond that is too late.
+                    // The first microsecond that is too late for a second tap.
                     tapEnd = time + Thresholds().tapTime + 0.001
                 }
             }
@@ -249,12 +249,12 @@ extension JSONValue {
         ])
     }
 
-    /// A time in whole microseconds.
+    /// Returns a time rounded to whole microseconds.
     fileprivate static func time(_ timeMs: Double) -> JSONValue { .number(rounded(timeMs, 1000)) }
 
     private static func rounded(_ value: Double, _ unit: Double) -> Double { (value * unit).rounded() / unit }
 
-    /// The value with all places that it holds moved on the map's plane.
+    /// Returns the value with all places in it shifted on the map's plane.
     fileprivate func shifted(by shift: MercatorPoint) -> JSONValue {
         if case .array(let values) = self { return .array(values.map { $0.shifted(by: shift) }) }
         guard case .object(var object) = self else { return self }
@@ -266,7 +266,7 @@ extension JSONValue {
         let (west, east) = (object["southWest"]?["longitude"]?.number, object["northEast"]?["longitude"]?.number)
         let isWholeTurn = (east ?? 0) - (west ?? 0) >= 360
         for member in object.members {
-            // Bounds that go all round the globe still do.
+            // Bounds that span the whole globe still do.
             let way = isWholeTurn ? MercatorPoint(x: 0, y: shift.y) : shift
             var moved = member.value.shifted(by: way)
             if isWholeTurn, case .object(var corner) = moved, let longitude = member.value["longitude"] {
@@ -280,7 +280,7 @@ extension JSONValue {
 }
 
 extension JSONObject {
-    /// Divides the times that it has among some members.
+    /// Divides those of the named times that the object has.
     fileprivate mutating func divide(_ names: [String], by factor: Double) {
         for name in names {
             if let time = self[name]?.number { self[name] = .time(time / factor) }

@@ -1,27 +1,27 @@
-// What a camera was fed, as a file of traces: each is whole at every time, as far as it has been written.
+// Writes a camera's input as a file of traces. Each is complete at every time, as far as it has been written.
 
 import GimbalProtocol
 
-/// Lines on their way into a file of traces.
+/// Prepares the lines of a file of traces.
 package struct TraceFileWriter: ~Copyable {
-    /// Lines of gestures, commands and settings.
+    /// The number of lines of gestures, commands and settings.
     package private(set) var lines = 0
-    /// Whether a trace has begun, so that one line more makes it longer.
+    /// Whether a trace has begun, so that another line extends it.
     package private(set) var isRunning = false
     package private(set) var hasBegun = false
-    /// The header of a trace that has no lines yet: the next one may take its place.
+    /// The header of a trace that has no lines yet; another header may replace it.
     private var header = ""
     private var bytes: [UInt8] = []
     private var decoder = RequestDecoder()
 
     package init() {}
 
-    /// Goes on behind what a file holds, whose last trace may not have been ended.
+    /// Continues an existing file, whose last trace may not have been ended.
     ///
     /// - Parameters:
-    ///   - beginning: the first line at least.
-    ///   - end: the last line at least.
-    /// - Returns: `false` where that is no trace.
+    ///   - beginning: at least the file's first line.
+    ///   - end: at least the file's last line.
+    /// - Returns: `false` if the file is not a trace.
     package mutating func continueFile(_ beginning: [UInt8], _ end: [UInt8]) -> Bool {
         guard let first = Trace.lines(of: beginning).first else { return true }
         guard (try? HeaderLine(Array(first))) != nil else { return false }
@@ -45,14 +45,14 @@ package struct TraceFileWriter: ~Copyable {
 
     private mutating func append(_ line: String) { bytes += (line + "\n").utf8 }
 
-    /// Ends a trace that another one follows; one without lines leaves nothing behind.
+    /// Ends a trace that another one follows; a trace without lines is omitted.
     package mutating func cut() {
         if isRunning, header.isEmpty { bytes += Request.traceEndLine }
         isRunning = false
         header = ""
     }
 
-    /// Ends the last trace. It may be without lines where it is the only one.
+    /// Ends the last trace. It may have no lines if it is the only one.
     package mutating func end() {
         if lines == 0, !header.isEmpty {
             append(header)
@@ -61,7 +61,7 @@ package struct TraceFileWriter: ~Copyable {
         cut()
     }
 
-    /// The bytes to write.
+    /// Returns the bytes to write, once.
     package mutating func drain() -> [UInt8] {
         defer { bytes.removeAll(keepingCapacity: true) }
         return bytes
@@ -69,9 +69,9 @@ package struct TraceFileWriter: ~Copyable {
 }
 
 extension Trace {
-    /// What ends a file's last trace if it does not end itself.
+    /// Returns the bytes that end a file's last trace if it lacks its end.
     ///
-    /// - Parameter end: the file's last line at least.
+    /// - Parameter end: at least the file's last line.
     package static func ending(behind end: [UInt8]) -> [UInt8] {
         var decoder = RequestDecoder()
         let separator: [UInt8] = end.last == 0x0a ? [] : [0x0a]
@@ -81,7 +81,7 @@ extension Trace {
         return separator + Request.traceEndLine
     }
 
-    /// Lines that are not blank.
+    /// Returns the lines that are not blank.
     fileprivate static func lines(of bytes: [UInt8]) -> [ArraySlice<UInt8>] {
         bytes.split { $0 == 0x0a || $0 == 0x0d }.filter { line in
             line.contains { $0 != 0x20 && $0 != 0x09 }

@@ -1,16 +1,16 @@
-// Traces one behind the other, as one trace: each begins when the camera rests after the one before, with the camera that its
-// header tells. Invariant: each makes the positions that it makes alone.
+// Joins traces into one: each begins when the camera rests after the one before, with the camera that its header
+// describes. Invariant: each produces the same positions as it does alone.
 
 import GimbalProtocol
 import MapCamera
 
 extension Trace {
-    /// Joins traces. The first one's header is that of all of them; what those behind it say of the camera becomes commands.
+    /// Joins traces. The result has the first one's header; what the other headers say of the camera becomes commands.
     ///
-    /// - Throws: `TraceError` where a header cannot be played.
+    /// - Throws: `TraceError` if a header cannot be played.
     package static func joined(_ traces: some Collection<Trace>) throws -> Trace {
         var joined: Trace?
-        // Where the camera is, and when, once the traces so far are over.
+        // The camera and the time when the traces so far are over.
         var rest: (header: TraceHeader, timeMs: Double)?
         for trace in traces {
             let recorder = try TraceRecorder(trace.header)
@@ -36,7 +36,7 @@ extension Trace {
                 joined = Trace(header: header, lines: lines.map { Line($0.bytes) })
             }
             try recorder.record()
-            // Times have three decimals: this is later than the last of them, whatever was left out.
+            // Times have three decimals; this is later than all of them, whatever was omitted.
             let duration = recorder.ended?.durationMs ?? recorder.clock
             rest = (try decoded(recorder.header), offset + duration.rounded(.down) + 1)
         }
@@ -49,7 +49,7 @@ extension Trace {
         return header
     }
 
-    /// The line that makes of one camera another, at once; `nil` where they are alike.
+    /// Returns the line that turns one camera into another at once; `nil` if they are alike.
     private static func change(from old: TraceHeader, to new: TraceHeader, timeMs: Double) throws -> [UInt8]? {
         var changes = new.setup.changes(from: old.setup).map(ClientRequest.set)
         if new.position != old.position || !changes.isEmpty { changes.append(.move(.setCamera(new.position))) }
@@ -57,7 +57,7 @@ extension Trace {
         return try Array(ClientRequest.line(frame: changes, timeMs: timeMs).dropLast())
     }
 
-    /// A line at a later time.
+    /// Returns the line at a later time.
     private static func shifted(_ line: TraceRecorder.Line, by offset: Double) throws -> [UInt8] {
         func shift(_ value: JSONValue) -> JSONValue {
             switch value {

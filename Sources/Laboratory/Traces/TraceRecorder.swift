@@ -1,11 +1,11 @@
-// A trace played in this process, with its camera's input recorded from any moment on: the lines of a trace that makes
-// the same camera from there, as from the daemon's recorder. Cuts and joins use it.
+// Plays a trace in this process, and records its camera's input from any moment on, as the daemon's recorder does: the
+// recorded lines make the same camera from there. Cuts and joins use it.
 
 import GimbalProtocol
 
 /// A run that can be recorded.
 final class TraceRecorder {
-    /// A line that the camera was sent.
+    /// A line of the camera's input.
     struct Line {
         /// Milliseconds of the trace's clock.
         let timeMs: Double
@@ -14,16 +14,16 @@ final class TraceRecorder {
     }
 
     private let run: TraceRun
-    /// What a line's `timeMs` is at the beginning of the trace's clock.
+    /// The `timeMs` of a line at the beginning of the trace's clock.
     private var origin = 0.0
-    /// Where the trace's clock is, as far as its lines tell.
+    /// The time of the trace's clock, as far as its lines determine it.
     private(set) var clock = 0.0
     private var isRecording = false
-    /// The header that the recording begins with, once it has begun.
+    /// The header that the recording begins with; `nil` before it begins.
     private(set) var header: [UInt8]?
-    /// What has been recorded.
+    /// The recorded lines.
     private(set) var lines: [Line] = []
-    /// How the trace went, once it is over.
+    /// The result of the trace, once it has ended.
     private(set) var ended: TraceEnded?
 
     /// - Throws: `TraceError` if the header cannot be played.
@@ -34,13 +34,13 @@ final class TraceRecorder {
 
     // MARK: Playing
 
-    /// Whether something other than gestures moves the camera at the moment.
+    /// Whether something other than gestures is moving the camera.
     var movesByItself: Bool { run.movesByItself }
 
     /// Plays a line.
     ///
-    /// - Parameter timeMs: its own time, if it has one.
-    /// - Returns: whether it was taken.
+    /// - Parameter timeMs: the line's own time, if it has one.
+    /// - Returns: whether the line was accepted.
     @discardableResult
     func play(_ line: [UInt8], timeMs: Double? = nil, isFirst: Bool = false) -> Bool {
         var isTaken = true
@@ -55,14 +55,14 @@ final class TraceRecorder {
         return isTaken
     }
 
-    /// Lets the camera move on to a time of the trace's clock; nothing of that is recorded.
+    /// Advances the camera to a time of the trace's clock, without recording that.
     func advance(to timeMs: Double) {
         let recorded = lines.count
         play(Self.nothing(at: origin + max(timeMs, clock)), timeMs: origin + max(timeMs, clock))
         lines.removeSubrange(recorded...)
     }
 
-    /// A line that moves nothing, and has the clock go on to its time.
+    /// Returns a line that moves nothing, but advances the clock to its time.
     static func nothing(at timeMs: Double) -> [UInt8] {
         var line = LineWriter()
         line.request(.set(.gestures(GestureSwitches())), timeMs: timeMs)
@@ -81,7 +81,7 @@ final class TraceRecorder {
 
     // MARK: Recording
 
-    /// Records from now on. Nothing but gestures may move the camera.
+    /// Starts recording. Nothing but gestures may be moving the camera.
     func record() throws {
         isRecording = true
         header = nil
@@ -104,7 +104,7 @@ final class TraceRecorder {
 }
 
 extension Trace.Line {
-    /// The time that the trace's clock goes on to by it; `nil` for what takes no time, whatever it says.
+    /// The time to which the line advances the trace's clock; `nil` if it takes no time, whatever `timeMs` it has.
     var clockMs: Double? {
         requests.lazy.filter(\.body.isOfTraces).compactMap(\.timeMs).first
     }

@@ -1,10 +1,10 @@
-// What a daemon takes in a trace, though it is hardly meant: the rules of `gimbal check` beside the protocol's own.
-// Costs as much as there are gestures down at one time, however long the trace is.
+// The rules of `gimbal check` beyond the protocol's own: they find likely mistakes in a trace that a daemon accepts.
+// The cost depends on the number of gestures down at one time, not on the length of the trace.
 
 import Gestures
 import GimbalProtocol
 
-/// Holds a trace against what is meant by one.
+/// Checks a trace for likely mistakes.
 package struct TraceRules {
     /// Whether `trace-end` has been read, and no header since.
     private var isOver = false
@@ -12,19 +12,19 @@ package struct TraceRules {
     package private(set) var counts: [String: Int] = [:]
     private var lastTime: Double?
     private var reporter = GestureReporter()
-    /// The gestures that are active, whether the camera ignores them or not, with the line that each began in.
+    /// The active gestures, including those that the camera ignores, each with the line that it began in.
     private var down = ActiveGestures<Int>()
-    /// Gestures that a command has cancelled, and that have not been reported since.
+    /// Gestures that a command cancelled, and that have not been reported since.
     private var cancelled: Set<GestureKey> = []
-    /// In which line the first finger of each surface landed that has fingers.
+    /// The line in which the first finger landed, for each surface with fingers.
     private var touched: [GestureKey.Label: Int] = [:]
 
-    /// A longer pause between two gestures is hardly meant, in milliseconds.
+    /// The longest pause between two gestures that is not reported, in milliseconds.
     private static let longestPause = 3_600_000.0
 
     package init() {}
 
-    /// Looks at the requests of a line that was taken.
+    /// Checks the requests of a line that was accepted.
     package mutating func check(_ requests: [Request], _ line: Int, _ add: (Finding) -> Void) {
         for request in requests {
             let reports = reporter.reports(of: request, at: request.timeMs ?? lastTime ?? 0)
@@ -50,7 +50,7 @@ package struct TraceRules {
         }
     }
 
-    /// Looks at what is left at the end of a trace.
+    /// Checks what is left at the end of a trace.
     package mutating func end(_ add: (Finding) -> Void) {
         for gesture in down.cancelAll() {
             let message = "this \(gesture.key.kind.type) never ends; it is cancelled with the trace"
@@ -110,11 +110,11 @@ package struct TraceRules {
     }
 }
 
-/// Something that is wrong with a trace, or looks so.
+/// An error in a trace, or a warning about it.
 package struct Finding {
     package let line: Int
     package let isError: Bool
-    /// The protocol's code of an error, or what the warning is about.
+    /// The protocol's code of an error, or the code of a warning.
     package let code: String
     package let field: String?
     package let message: String
@@ -131,10 +131,10 @@ package struct Finding {
         (self.line, self.isError, self.code, self.field, self.message) = (line, isError, code, field, message)
     }
 
-    /// One line for people.
+    /// The finding as a line for people.
     package var text: String { "\(isError ? "error" : "warning"): \(message)\(field.map { " (\($0))" } ?? "")" }
 
-    /// One line for programs.
+    /// Returns the finding as a JSON value for programs.
     package func json(file: String) -> JSONValue {
         var members: JSONObject = [
             "file": .string(file), "line": .number(Double(line)), "severity": .string(isError ? "error" : "warning"),

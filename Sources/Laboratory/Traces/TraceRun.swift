@@ -1,17 +1,17 @@
-// A trace played without a daemon: the daemon's own hub in this process, at the highest speed. Bytes in; for each line
-// its answers and effects out. Nothing is kept of them.
+// Plays a trace without a daemon: in the daemon's own hub, in this process, at the highest speed. Takes bytes, passes
+// on the answers and effects of each line, and keeps none of them.
 
 import GimbalProtocol
 import Hub
 
-/// A camera of this process that a trace is played into.
+/// A camera in this process that plays a trace.
 package final class TraceRun {
-    /// A line of the trace and what came of it; of much that came of one line, a part.
+    /// A line of the trace and its output; if there is much output, a part of it.
     package struct Line {
-        /// The line as it was played, with the last part, which has its answer; `nil` before, and for what the end of the file
-        /// brings.
+        /// The line as it was played, in the last part of its output, which has the answer; `nil` in earlier parts, and
+        /// for the output at the end of the file.
         package let line: LineSplitter.Line?
-        /// Answers and events with their line feeds, in the order in which they arose.
+        /// Answers and events with their line feeds, in the order in which they occurred.
         package let output: [UInt8]
         /// The same, line by line.
         package let messages: [ReceivedLine]
@@ -27,25 +27,25 @@ package final class TraceRun {
     /// Whether a trace has ended, and no other has begun.
     private var isBetween = false
 
-    /// Lines of the connection before the trace's first: what errors count from.
+    /// The number of lines on the connection before the trace's first; errors count them, too.
     package static let linesBefore = 1
 
-    /// A run whose camera has not been moved yet.
+    /// Creates a run whose camera has not been moved yet.
     ///
     /// - Parameters:
-    ///   - camera: the one that the trace's header names.
-    ///   - following: what is played in the place of a header that follows another trace.
-    /// - Throws: `EncodingError` if that is no camera's name.
+    ///   - camera: the camera that the trace's header names.
+    ///   - following: returns what is played instead of the header of a trace that follows another.
+    /// - Throws: `EncodingError` if the name of the camera is invalid.
     package init(camera: String, following: @escaping (HeaderLine) throws -> HeaderLine = { $0 }) throws {
         (self.camera, self.following) = (camera, following)
         feeder = hub.connect(collector)
         watcher = hub.connect(collector)
-        // A trace that subscribes or unsubscribes speaks of the connection that it comes by.
+        // On the feeder's connection, because that is where a trace itself subscribes and unsubscribes.
         send(try ClientRequest.subscribe().line(camera: camera), from: feeder)
         _ = collector.takeAll()
     }
 
-    /// Plays a piece of a trace whose header says the highest speed.
+    /// Plays a piece of a trace whose header sets the highest speed.
     package func play(_ piece: [UInt8], _ body: (Line) throws -> Void) rethrows {
         try splitter.read(piece) { try play($0, body) }
     }
@@ -68,14 +68,14 @@ package final class TraceRun {
         try turn(nil, body)
     }
 
-    /// Whether something other than gestures moves the camera at the moment.
+    /// Whether something other than gestures is moving the camera.
     var movesByItself: Bool { hub.movesByItself(camera) }
 
-    /// What a trace makes of a camera, as `gimbal run` prints it: events without an epoch, and `trace-ended`.
+    /// Returns the events of a trace as `gimbal run` prints them: without an epoch, and including `trace-ended`.
     ///
-    /// One whose header has it played several times is played once.
+    /// A trace that loops is played once.
     ///
-    /// - Throws: `TraceError` for a header that cannot be played, `EncodingError` for a camera without a right name.
+    /// - Throws: `TraceError` if the header cannot be played, `EncodingError` if the name of the camera is invalid.
     package static func events(of trace: Trace) throws -> [UInt8] {
         let run = try TraceRun(camera: trace.header.camera)
         var events: [UInt8] = []
@@ -90,9 +90,9 @@ package final class TraceRun {
         return events
     }
 
-    /// Asks for something as another client would.
+    /// Sends a request as another client would, and returns the answers.
     ///
-    /// - Throws: `EncodingError` for what cannot be written.
+    /// - Throws: `EncodingError` if the request cannot be written.
     package func ask(_ request: ClientRequest) throws -> [ReceivedLine] {
         send(try request.line(camera: camera), from: watcher)
         return take(nil).messages
@@ -103,7 +103,7 @@ package final class TraceRun {
         while turn() {}
     }
 
-    /// Lets the hub do what is due, and hands over what that brings: in parts, for a trace may be played many times over.
+    /// Runs the hub until nothing is due, and passes on the output: in parts, because a trace may loop many times.
     private func turn(_ line: LineSplitter.Line?, _ body: (Line) throws -> Void) rethrows {
         while turn() {
             if collector.count >= Self.mostAtOnce { try body(take(nil)) }
@@ -118,7 +118,7 @@ package final class TraceRun {
         return Line(line: line, output: output, messages: messages)
     }
 
-    /// One turn of the hub; its time stands still, and only the trace's runs.
+    /// Runs one turn of the hub; the hub's time stands still, and only the trace's clock runs.
     ///
     /// - Returns: whether there is more to do.
     private func turn() -> Bool {
@@ -127,11 +127,11 @@ package final class TraceRun {
         return hub.deadline.map { $0 <= 0 } ?? false
     }
 
-    /// As many bytes are kept at most, and what one turn brings.
+    /// The output is passed on when it has reached this many bytes at the end of a turn.
     private static let mostAtOnce = 1 << 20
 }
 
-/// Takes whatever the hub sends.
+/// Collects whatever the hub sends.
 private final class Collector: Outlet {
     private var bytes: [UInt8] = []
     var count: Int { bytes.count }

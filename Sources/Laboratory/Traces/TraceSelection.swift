@@ -1,12 +1,12 @@
-// One of several traces of a file, which stand in it one behind the other.
+// Selects one of several traces that follow each other in a file.
 
 import GimbalProtocol
 
-/// Leaves one of several traces of a file, and makes blank lines of the others, so that its lines keep their numbers.
+/// Selects one of several traces of a file, and blanks the lines before it, so that its lines keep their numbers.
 package final class TraceSelection {
-    /// Which trace is wanted, from 1.
+    /// The number of the selected trace, from 1.
     package let number: Int
-    /// How many have begun.
+    /// How many traces have begun.
     package private(set) var begun = 0
     private var isOver = true
     private var splitter = LineSplitter()
@@ -14,14 +14,14 @@ package final class TraceSelection {
 
     package init(_ number: Int) { self.number = number }
 
-    /// What is left of the next bytes.
+    /// Returns what remains of the next bytes.
     package func read(_ bytes: [UInt8]) -> [UInt8] {
         var selected: [UInt8] = []
         splitter.read(bytes) { selected += select($0) }
         return selected
     }
 
-    /// What is left of the last line.
+    /// Returns what remains of the last line.
     package func finish() -> [UInt8] {
         var selected: [UInt8] = []
         splitter.finish { selected += select($0) }
@@ -34,7 +34,7 @@ package final class TraceSelection {
             switch (try? decoder.decode(line.text.span))?.first?.body {
             case .traceEnd?: isEnd = true
             case .trace? where isOver: (begun, isOver) = (begun + 1, false)
-            // A header that is not right is one all the same.
+            // An invalid header counts, too.
             case nil where isOver && (try? HeaderLine(Array(line.text))) != nil: (begun, isOver) = (begun + 1, false)
             default: break
             }

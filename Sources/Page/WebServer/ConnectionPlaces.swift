@@ -1,6 +1,6 @@
-// Who has one of the places for connections. Half a handshake or half a request takes a place as well: where they run short,
-// the oldest connection that has shown no token makes way, of the address that has most of them. Invariant: at most `limit`
-// connections have a place, and one that feeds or has a stream keeps it.
+// Assigns the limited places for connections. Half a handshake or half a request takes a place, too. When places run
+// out, the oldest connection without a token gives way, from the address that has most of those. Invariant: at most
+// `limit` connections have a place, and one that feeds or has a stream keeps it.
 
 import NIOCore
 import Synchronization
@@ -8,9 +8,9 @@ import Synchronization
 final class ConnectionPlaces: Sendable {
     private struct State {
         var kept: Set<ObjectIdentifier> = []
-        /// Those that have shown no token, by address, in the order in which they came.
+        /// Connections without a token, by address, in order of arrival.
         var strangers: [String: [(number: Int, channel: any Channel)]] = [:]
-        /// The addresses of those.
+        /// Their addresses.
         var addresses: [ObjectIdentifier: String] = [:]
         var lastNumber = 0
 
@@ -21,7 +21,7 @@ final class ConnectionPlaces: Sendable {
             addresses[ObjectIdentifier(channel)] = address
         }
 
-        /// Forgets one that has shown no token; `false` if it is none of them any more.
+        /// Forgets a connection without a token; `false` if it is not one any more.
         mutating func remove(_ channel: any Channel) -> Bool {
             guard let address = addresses.removeValue(forKey: ObjectIdentifier(channel)) else { return false }
             strangers[address]?.removeAll { $0.channel === channel }
@@ -29,7 +29,7 @@ final class ConnectionPlaces: Sendable {
             return true
         }
 
-        /// The one that makes way next.
+        /// The next connection to give way.
         var oldestOfMost: (any Channel)? {
             strangers.values.max { a, b in (a.count, b[0].number) < (b.count, a[0].number) }?.first?.channel
         }
@@ -40,7 +40,7 @@ final class ConnectionPlaces: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Gives a new connection a place: another one's where there is none left, which is closed.
+    /// Gives a new connection a place. If none is left, another connection gives way, and is closed.
     fileprivate func enter(_ channel: any Channel) {
         let leaving = state.withLock { state -> (any Channel)? in
             state.add(channel)
@@ -48,13 +48,13 @@ final class ConnectionPlaces: Sendable {
             return state.remove(leaving) ? leaving : nil
         }
         leaving?.eventLoop.execute {
-            // Below TLS, which takes its time to say goodbye.
+            // Below TLS, whose closing takes time.
             let door = try? leaving?.pipeline.syncOperations.context(handlerType: Door.self)
             door?.close(promise: nil)
         }
     }
 
-    /// Has a connection that feeds, or has a stream, keep its place.
+    /// Lets a connection that feeds or has a stream keep its place.
     func keep(_ channel: any Channel) {
         state.withLock { state in
             if state.remove(channel) { state.kept.insert(ObjectIdentifier(channel)) }
@@ -67,7 +67,7 @@ final class ConnectionPlaces: Sendable {
         }
     }
 
-    /// The part of a connection that stands next to the network: the connection has a place as long as it is open.
+    /// The handler next to the network: a connection has a place as long as it is open.
     final class Door: ChannelInboundHandler, RemovableChannelHandler {
         typealias InboundIn = ByteBuffer
 

@@ -1,30 +1,30 @@
-// What a server takes from all who ask, and from each. Everything that can grow is here, or in `PageOutbox`.
+// The limits of a server, for all clients and for each. All that can grow is limited here, or in `PageOutbox`.
 
 import NIOCore
 
 package struct Limits: Sendable {
-    /// Connections at one time; see ``ConnectionPlaces``.
+    /// Simultaneous connections; see ``ConnectionPlaces``.
     package var connections = 1024
-    /// Streams at one time, one for each page.
+    /// Simultaneous streams, one for each page.
     package var streams = 512
-    /// Bytes of a request's head, and its fields.
+    /// Bytes and fields of a request's head.
     package var headBytes = 16 << 10
     package var headFields = 64
     /// Bytes of lines in one request.
     package var lineBytes = 256 << 10
     /// Bytes of a recording.
     package var recordingBytes = 16 << 20
-    /// Recordings that are read or played at one time.
+    /// Recordings read or played at the same time.
     package var recordings = 8
-    /// Requests of a page with lines: so many a second, and so many at once. Each 4 KiB of lines are one more.
+    /// Requests of a page with lines, per second and at once. Each 4 KiB of lines count as one more.
     package var requestsPerSecond = 240.0
     package var requestsAtOnce = 480.0
-    /// How long a request may take to arrive: its head, and all of it.
+    /// How long a request may take to arrive: its head, and the whole of it.
     package var headTime = TimeAmount.seconds(10)
     package var requestTime = TimeAmount.seconds(20)
-    /// How long a client may go on sending what is not wanted any more, so that it gets to read the answer.
+    /// How long a refused client may keep sending, so that it gets to read the answer.
     package var lingerTime = TimeAmount.seconds(2)
-    /// How long a connection may have nothing to ask.
+    /// How long a connection may be idle.
     package var idleTime = TimeAmount.seconds(60)
     /// How long a stream may be unable to send anything.
     package var stallTime = Duration.seconds(600)
@@ -32,7 +32,7 @@ package struct Limits: Sendable {
     package init() {}
 }
 
-/// A budget that fills up with time.
+/// A budget that refills over time.
 struct RateMeter {
     private let perSecond: Double
     private let most: Double
@@ -43,7 +43,7 @@ struct RateMeter {
         (self.perSecond, most, left, last) = (perSecond, atOnce, atOnce, now)
     }
 
-    /// Takes so many from the budget; `false` if there are not as many left.
+    /// Takes an amount from the budget; `false` if less is left.
     mutating func take(_ count: Double = 1, now: ContinuousClock.Instant = .now) -> Bool {
         let seconds = (now - last) / .seconds(1)
         left = min(most, left + max(seconds, 0) * perSecond)

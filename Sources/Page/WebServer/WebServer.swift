@@ -17,9 +17,9 @@ import UnixSocket
 package struct ServerOptions: Sendable {
     /// Where it listens.
     package enum Listening: Sendable {
-        /// An address of this machine; port 0 is any that is free.
+        /// An address of this machine; port 0 means any free one.
         case address(String, port: Int)
-        /// A socket that listens already.
+        /// A socket that is already listening.
         case descriptor(CInt)
     }
 
@@ -31,23 +31,23 @@ package struct ServerOptions: Sendable {
         package init(chain: String, key: String) { (self.chain, self.key) = (chain, key) }
     }
 
-    /// How pages draw a map, where they do not do it by themselves.
+    /// How pages draw a map, if not by themselves.
     package var map: StyledMap?
     /// Where the daemon is.
     package var daemon: DaemonSocket
     package var listening: Listening
     package var certificate: Certificate?
-    /// More names that the server goes by, without a port.
+    /// More names of the server, without a port.
     package var hosts: [String] = []
-    /// Where pages of other servers come from that may follow and feed, too.
+    /// The origins of other servers' pages that may follow and feed, too.
     package var guests: Set<Origin> = []
-    /// Whether others may connect where there is no certificate.
+    /// Whether other machines may connect without TLS.
     package var isOpenWithoutTLS = false
     package var tokens = Tokens()
-    /// The token for metrics; `nil` where they are not served.
+    /// The token for metrics; `nil` if they are not served.
     package var metricsToken: String?
     package var limits = Limits()
-    /// Makes traces of recordings.
+    /// Converts recordings to traces.
     var convert: Conversions.Converter = Recording.trace
 
     package init(daemon: DaemonSocket, listening: Listening) {
@@ -55,21 +55,21 @@ package struct ServerOptions: Sendable {
     }
 }
 
-/// Why a server cannot begin.
+/// Why a server cannot start.
 package struct StartError: Error, CustomStringConvertible {
     package let description: String
-    /// Whether the same options can never do, however often they are tried.
+    /// Whether the options are at fault, so that trying again does not help.
     package var isOfOptions = false
 }
 
 package enum WebServer {
     /// Threads that read and write. One keeps up with hundreds of pages; the other keeps TLS from delaying them.
     private static let threads = 2
-    /// Bytes that the kernel keeps for a page that does not read.
+    /// The bytes that the kernel keeps for a page that does not read.
     private static let kernelBuffer = 64 << 10
     /// How often a stream sends a sign of life.
     private static let aliveInterval = Duration.seconds(10)
-    /// How long the daemon may take for an answer that metrics are made of.
+    /// How long the daemon may take to answer a request for metrics.
     private static let patience = Duration.seconds(5)
 
     /// Serves until its task is cancelled.
@@ -98,7 +98,7 @@ package enum WebServer {
         let (places, conversions) = (ConnectionPlaces(limit: limits.connections), Conversions(options.convert))
         let handler = Mutex<Responder?>(nil)
         let respond: HTTPChannelHandler.Responder = { request, writer, channel in
-            // It is there before the first connection is taken.
+            // It is set before the first connection is accepted.
             guard let responder = handler.withLock(\.self) else { return }
             try await responder.respond(request, writer, channel)
         }
@@ -211,7 +211,7 @@ package enum WebServer {
         }
     }
 
-    /// How the server is reached, and what it is called there.
+    /// Returns the links to the server, and its access rules.
     private static func names(_ options: ServerOptions, _ address: SocketAddress) throws -> (Links, Access) {
         let port = address.port ?? 0
         let host = address.ipAddress ?? "127.0.0.1"

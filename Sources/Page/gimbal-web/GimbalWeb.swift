@@ -1,5 +1,5 @@
-// The program: options, the sockets that a service manager passes, signals, and what is printed. The link is the one line on
-// standard output; what explains it goes to standard error, if a person is there to read it.
+// The program: options, sockets passed by a service manager, signals, and output. The link is the only line on standard
+// output; explanations go to standard error, if a person is there to read them.
 
 import ArgumentParser
 import Dispatch
@@ -132,7 +132,7 @@ struct GimbalWeb: AsyncParsableCommand {
         }
     }
 
-    /// In the parser's place, whose own would write errors as they are.
+    /// Replaces the parser's `main`, which would print errors unescaped.
     static func main() async {
         do {
             let command = try parse()
@@ -154,7 +154,7 @@ struct GimbalWeb: AsyncParsableCommand {
         }
     }
 
-    /// Each connection takes a descriptor, and each page that feeds another two: one without any would keep others waiting.
+    /// Raises the descriptor limit: a connection takes one, a page that feeds two more; running out makes others wait.
     private static func raiseDescriptorLimit() {
         var limit = rlimit()
         guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
@@ -188,7 +188,7 @@ struct GimbalWeb: AsyncParsableCommand {
         return options
     }
 
-    /// The listening socket that a service manager has passed.
+    /// Returns the listening socket that a service manager has passed.
     private static func passedSocket() -> CInt? {
         let log = Log(of: "gimbal-web", level: .warning)
         let passed = ManagerVariables(log).takeDescriptors().map(\.descriptor)
@@ -235,18 +235,18 @@ struct GimbalWeb: AsyncParsableCommand {
     private static func say(_ text: PrintableText) { text.write(to: STDERR_FILENO) }
 }
 
-/// The person's browser.
+/// The user's browser.
 private enum Browser {
-    /// The file that the link stands in.
+    /// The file with the link.
     private static let file = Mutex<String?>(nil)
 
-    /// Removes what was made to open the page.
+    /// Removes the file made to open the page.
     static func forget() {
         if let name = file.withLock({ $0.take() }) { _ = unsafe unlink(name) }
     }
 
-    /// Has it open a link. A program's arguments are seen by every user of the machine, so that the link goes by a file of
-    /// this user's own.
+    /// Opens a link. Every user of the machine can see a program's arguments, so the link is passed in a file of this
+    /// user's own.
     static func open(_ link: String) {
         let folder = SocketPath.environmentValue("XDG_RUNTIME_DIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
         guard
@@ -267,10 +267,10 @@ private enum Browser {
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-        // What a browser says of itself is nothing for the link's reader.
+        // The browser's output is not for the reader of the link.
         unsafe posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
         unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
-        // No signal that this program, or its thread, ignores or blocks is kept from a browser, and ^C is not for it.
+        // The browser inherits no ignored or blocked signals from this program, and ^C does not reach it.
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }

@@ -1,5 +1,5 @@
-// Linux's own calls that Swift's Glibc leaves out: it is made without _GNU_SOURCE, and Swift does not see vfork(2), prctl(2) and
-// adjtimex(2).
+// Linux calls that Swift's Glibc module lacks: it is built without _GNU_SOURCE, and Swift does not import vfork(2),
+// prctl(2) and adjtimex(2).
 #ifndef GIMBAL_CLINUX_H
 #define GIMBAL_CLINUX_H
 
@@ -23,12 +23,12 @@ extern int memfd_create(const char *name, unsigned int flags);
 extern int pidfd_open(pid_t process, unsigned int flags);
 extern pid_t vfork(void);
 
-// Starts a program with these descriptors as its standard ones. It gets SIGTERM as soon as the thread that calls this has ended,
-// by SIGKILL too. It handles no signal, and ignores what this program does, but not SIGPIPE. Returns -1 with errno where it
-// cannot be started.
+// Starts a program with these descriptors as its standard ones. It gets SIGTERM as soon as the calling thread has ended,
+// even by SIGKILL. It handles no signals, and ignores those that this program ignores, except SIGPIPE. Returns -1 with
+// errno if it cannot be started.
 //
-// Sound: until it is replaced, the child borrows this thread's memory while that waits; it changes only `error`, and no handler
-// of this program's runs in it, since all signals are blocked.
+// Sound: until execve, the child borrows the memory of this thread, which waits meanwhile; it changes only `error`, and
+// none of this program's handlers runs in it, since all signals are blocked.
 __attribute__((noinline, unused)) static pid_t start_program(
     const char *path, char *const arguments[], char *const environment[], int input, int output, int errors) {
     sigset_t all, before;
@@ -46,7 +46,7 @@ __attribute__((noinline, unused)) static pid_t start_program(
             action.sa_flags = 0;
             sigaction(number, &action, NULL);
         }
-        // A parent that has ended before it was asked for says nothing any more.
+        // A parent that ended before prctl sends no signal any more.
         if (prctl(PR_SET_PDEATHSIG, SIGTERM) == 0 && getppid() == parent && dup2(input, 0) >= 0 && dup2(output, 1) >= 0
             && dup2(errors, 2) >= 0) {
             sigprocmask(SIG_SETMASK, &before, NULL);

@@ -1,5 +1,5 @@
-// libevent's loop, one turn at a time. This module does not know what it is used for.
-// Rule for all of it: nothing is freed inside a callback; the owner of an event frees it between turns.
+// libevent's loop, one turn at a time. This module does not depend on what it is used for. Rule throughout: nothing is
+// freed inside a callback; the owner of an event frees it between turns.
 
 import CLibevent
 import Glibc
@@ -22,7 +22,7 @@ public struct LibeventError: Error, CustomStringConvertible {
 @safe public final class EventLoop {
     let base: OpaquePointer
 
-    /// Makes a loop for one thread. The corresponding C function is `event_base_new_with_config`.
+    /// Creates a loop for one thread. The corresponding C function is `event_base_new_with_config`.
     public init() throws(LibeventError) {
         guard let config = unsafe event_config_new() else { throw LibeventError("event_config_new") }
         defer { unsafe event_config_free(config) }
@@ -33,18 +33,18 @@ public struct LibeventError: Error, CustomStringConvertible {
 
     deinit { unsafe event_base_free(base) }
 
-    /// Waits until something is ready, and calls back for all that is. The corresponding C function is `event_base_loop`.
+    /// Waits until something is ready, and runs all ready callbacks. The corresponding C function is `event_base_loop`.
     ///
-    /// - Parameter waits: whether it waits; otherwise only what is ready now counts.
+    /// - Parameter waits: whether to wait; otherwise only events that are ready now are handled.
     public func turn(waits: Bool = true) throws(LibeventError) {
-        // Without EVLOOP_ONCE it goes on as long as anything is ready, and so for ever where something is not read.
+        // Without EVLOOP_ONCE the loop runs as long as anything is ready, and so for ever if something is not read.
         let flags = EVLOOP_ONCE | (waits ? 0 : EVLOOP_NONBLOCK)
         guard unsafe event_base_loop(base, flags) >= 0 else {
             throw LibeventError("event_base_loop")
         }
     }
 
-    /// What the loop waits with, such as "epoll". The corresponding C function is `event_base_get_method`.
+    /// The loop's mechanism, such as "epoll". The corresponding C function is `event_base_get_method`.
     public var method: String { unsafe String(cString: event_base_get_method(base)) }
 
     /// libevent's version. The corresponding C function is `event_get_version`.

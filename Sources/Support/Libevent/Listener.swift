@@ -1,13 +1,13 @@
-// Accepts connections, a few in each turn of the loop: a client that connects and closes without end delays no other beyond
-// that. Out of descriptors, it accepts and closes one with a spare descriptor, so that the client is not left hanging, and
-// pauses for a second instead of spinning.
+// Accepts connections, a few in each turn of the loop, so that a client that connects and closes in a tight loop does
+// not delay others for longer. Out of descriptors, it accepts and closes one with a spare descriptor, so that the
+// client is not left hanging, and pauses for a second instead of spinning.
 
 import CLibevent
 import Glibc
 
 /// A listening socket in a loop.
 ///
-/// libevent's own `evconnlistener` accepts until no client wants to connect any more, which may be never.
+/// libevent's own `evconnlistener` accepts until no client is waiting, which may be never.
 @safe public final class Listener: Watcher {
     private let descriptor: CInt
     private let accept: (CInt) -> Void
@@ -16,10 +16,10 @@ import Glibc
     private var pause: ClosureWatcher?
     private var isOpen = true
 
-    /// How many connections are accepted in one turn of the loop.
+    /// The number of connections accepted in one turn of the loop.
     private static let perTurn = 8
 
-    /// Accepts from a descriptor that is bound, non-blocking, and listens. The listener owns it from now on.
+    /// Accepts from a descriptor that is bound, non-blocking and listening. The listener owns it from now on.
     ///
     /// - Parameters:
     ///   - accept: takes a connected descriptor, non-blocking and closed on exec.
@@ -48,7 +48,7 @@ import Glibc
             let flags = CInt(SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
             let accepted = unsafe accept4(descriptor, __SOCKADDR_ARG(), nil, flags)
             guard accepted >= 0 else {
-                // A client that has already gone, as accept(2) reports it, is no trouble.
+                // A client that has already gone, as accept(2) may report, is not a failure.
                 if ![EAGAIN, EINTR, ECONNABORTED].contains(errno) { failed() }
                 return
             }
@@ -79,7 +79,7 @@ import Glibc
         }
     }
 
-    /// Stops listening and closes the descriptor. Not to be called from `accept` or `trouble`.
+    /// Stops listening and closes the descriptor. Must not be called from `accept` or `trouble`.
     public func close() {
         guard isOpen else { return }
         isOpen = false

@@ -1,9 +1,9 @@
-// One event: a descriptor that becomes ready, a signal, or a time that comes.
+// One event: a descriptor becomes ready, a signal arrives, or a time is reached.
 
 import CLibevent
 import Glibc
 
-/// What an event waits for, and what has come.
+/// The conditions that an event waits for, or that have occurred.
 public struct Readiness: OptionSet, Sendable {
     public let rawValue: CShort
     public init(rawValue: CShort) { self.rawValue = rawValue }
@@ -14,20 +14,20 @@ public struct Readiness: OptionSet, Sendable {
     public static let signal = Readiness(rawValue: CShort(EV_SIGNAL))
     /// Stays until it is removed.
     public static let persist = Readiness(rawValue: CShort(EV_PERSIST))
-    /// Tells changes only.
+    /// Reports changes only.
     public static let edge = Readiness(rawValue: CShort(EV_ET))
 }
 
-/// An event of a loop; a subclass says what happens when it comes. The corresponding C type is `event`.
+/// An event of a loop; subclasses handle it. The corresponding C type is `event`.
 ///
-/// It has to be alive as long as it waits: `stop()` it before the last reference goes.
+/// It must stay alive while it waits: `stop()` it before releasing the last reference.
 @safe open class Watcher {
     private let loop: EventLoop
     private var event: OpaquePointer?
     private let number: CInt
     private var waitingFor: Readiness = []
 
-    /// - Parameter number: a descriptor, a signal's number, or -1 for a time.
+    /// - Parameter number: a descriptor, a signal's number, or -1 for a timer.
     public init(_ loop: EventLoop, _ number: CInt) {
         self.loop = loop
         self.number = number
@@ -37,11 +37,11 @@ public struct Readiness: OptionSet, Sendable {
         if let event = unsafe event { unsafe event_free(event) }
     }
 
-    /// What waited for has come.
+    /// Handles the event.
     open func ready(_ what: Readiness) {}
 
-    /// Waits for something from now on, instead of what it waited for before. The corresponding C functions are
-    /// `event_assign` and `event_add`.
+    /// Waits for a condition from now on, instead of the one before. The corresponding C functions are `event_assign`
+    /// and `event_add`.
     public func wait(for what: Readiness, milliseconds: Double? = nil) throws(LibeventError) {
         let isNew = unsafe event == nil
         if isNew || what != waitingFor { try assign(what) }
@@ -56,7 +56,7 @@ public struct Readiness: OptionSet, Sendable {
     }
 
     private func assign(_ what: Readiness) throws(LibeventError) {
-        // Sound: the event is freed with this object or before it, so the pointer never outlives its object.
+        // Sound: the event is freed with this object or before it, so the pointer never outlives the object.
         let this = unsafe Unmanaged.passUnretained(self).toOpaque()
         let callback: event_callback_fn = { _, what, context in
             guard let context = unsafe context else { return }
@@ -76,13 +76,13 @@ public struct Readiness: OptionSet, Sendable {
         waitingFor = what
     }
 
-    /// Waits for nothing any more. The corresponding C function is `event_del`.
+    /// Stops waiting. The corresponding C function is `event_del`.
     public func stop() {
         if let event = unsafe event { _ = unsafe event_del(event) }
     }
 }
 
-/// A watcher that calls a closure: for what is made once, such as signals and timers.
+/// A watcher that calls a closure, for what is made once, such as signals and timers.
 public final class ClosureWatcher: Watcher {
     private let body: () -> Void
 
@@ -93,7 +93,7 @@ public final class ClosureWatcher: Watcher {
 
     public override func ready(_ what: Readiness) { body() }
 
-    /// Calls the closure for each signal of a number.
+    /// Calls the closure whenever a signal of a number arrives.
     public static func signal(_ loop: EventLoop, _ number: CInt, _ body: @escaping () -> Void) throws(LibeventError)
         -> ClosureWatcher
     {

@@ -1,5 +1,5 @@
-// What the programs that use swift-argument-parser have in common: options by their help and what their value is called, and
-// the one way in which a program ends with what the parser says.
+// Shared by the programs that use swift-argument-parser: options declared by their help and their value's name, and the
+// one way to end the program with the parser's message.
 
 import ArgumentParser
 import GimbalProtocol
@@ -25,7 +25,7 @@ extension Option {
 }
 
 extension ParsableArguments {
-    /// Ends the program with what the parser has to say, be it help or an error; its own way would write that as it is.
+    /// Ends the program with the parser's message, help or error; the parser's own exit would print it unescaped.
     package static func end(with error: any Error) -> Never {
         let (code, text) = (exitCode(for: error), PrintableText(lines: fullMessage(for: error)))
         if !text.isEmpty { (text + "\n").write(to: code.isSuccess ? STDOUT_FILENO : STDERR_FILENO) }

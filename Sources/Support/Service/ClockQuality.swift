@@ -1,4 +1,4 @@
-// How good the machine's wall clock is, as those say who know: the kernel, which whatever keeps the clock tells it, and chronyd
+// The quality of the machine's wall clock, as reported by the kernel, which the clock's keeper informs, and by chronyd
 // itself. Nothing here reads the time.
 
 import CLinux
@@ -8,21 +8,21 @@ import UnixSocket
 
 /// How far the machine's wall clock may be off.
 package struct ClockQuality: Equatable, Sendable {
-    /// Whether a better clock keeps this one.
+    /// Whether the clock is synchronized to a better one.
     package let isSynchronized: Bool
-    /// How far it is off at the most, in microseconds from 0 on. It means nothing where the clock is not synchronized.
+    /// How far the clock is off at most, in microseconds from 0 on. Has no meaning if the clock is not synchronized.
     package let maximumError: Double
 
     package init(isSynchronized: Bool, maximumError: Double) {
         (self.isSynchronized, self.maximumError) = (isSynchronized, maximumError)
     }
 
-    /// For people, as the rest of a sentence: "synchronized, off by 35 µs at the most".
+    /// The quality as the end of a sentence: "synchronized, off by 35 µs at the most".
     package var text: PrintableText {
         isSynchronized ? "synchronized, off by \(Self.amount(maximumError)) at the most" : "not synchronized"
     }
 
-    /// Microseconds in the unit that suits them, rounded up: what is true at the most stays so.
+    /// Returns microseconds in the unit that suits them, rounded up, so that an upper bound stays one.
     private static func amount(_ error: Double) -> String {
         if error < 1000 { return "\(Int(error.rounded(.up))) µs" }
         if error < 1_000_000 { return "\((error / 100).rounded(.up) / 10) ms" }
@@ -33,14 +33,14 @@ package struct ClockQuality: Equatable, Sendable {
 // MARK: Messages
 
 extension ClockQuality {
-    /// As messages have it: `errorMs` is in milliseconds.
+    /// The quality as in messages; `errorMs` is in milliseconds.
     package var json: JSONValue {
         var object: JSONObject = ["synchronized": .bool(isSynchronized)]
         if isSynchronized { object["errorMs"] = .number(maximumError / 1000) }
         return .object(object)
     }
 
-    /// Reads what messages have; `nil` if it is none.
+    /// Reads the members of a message; `nil` if they are not valid.
     package init?(_ members: JSONObject) {
         guard let isSynchronized = members["synchronized"]?.bool else { return nil }
         let error = (members["errorMs"]?.number).flatMap { $0 >= 0 ? $0 * 1000 : nil }
@@ -51,20 +51,20 @@ extension ClockQuality {
 // MARK: The kernel
 
 extension ClockQuality {
-    /// What the kernel knows. It raises the maximum error by 500 µs a second until what keeps the clock sets it anew.
+    /// Returns the kernel's estimate. Its maximum error grows by 500 µs a second until the clock's keeper sets it anew.
     ///
-    /// - Throws: `EPERM` or `ENOSYS` where the process may not ask: it is in a sandbox that takes asking for setting.
+    /// - Throws: `EPERM` or `ENOSYS` if the process may not ask: some sandboxes mistake a query for setting the clock.
     package static func kernel() throws(SystemError) -> ClockQuality {
-        // Its `modes` are 0: nothing is set.
+        // `modes` is 0, so nothing is set.
         var answer = timex()
         let state = unsafe adjtimex(&answer)
         guard state >= 0 else { throw SystemError("adjtimex") }
         return ClockQuality(state: state, answer)
     }
 
-    /// Takes the kernel's answer (adjtimex(2)).
+    /// Reads the kernel's answer (adjtimex(2)).
     ///
-    /// - Parameter state: what the call has returned: `TIME_ERROR` where the clock cannot be relied on, whatever else is said.
+    /// - Parameter state: the call's result: with `TIME_ERROR` the clock is unreliable, whatever the answer says.
     package init(state: CInt, _ answer: timex) {
         self.init(
             isSynchronized: answer.status & STA_UNSYNC == 0 && state != TIME_ERROR,
@@ -75,13 +75,13 @@ extension ClockQuality {
 // MARK: chronyd
 
 extension ClockQuality {
-    /// The reference of a chronyd that takes its own clock for the true one, by `local`: it says "Normal", and an error of 0.
+    /// The reference of a chronyd that takes its own clock as true, by `local`: it reports "Normal", and an error of 0.
     private static let ownClock: UInt32 = 0x7F7F_0101
 
-    /// Takes chronyd's answer, as `chronyc -c -n tracking` prints it (chronyc(1)); `nil` if it is none.
+    /// Reads chronyd's answer, as `chronyc -c -n tracking` prints it (chronyc(1)); `nil` if it is not valid.
     ///
-    /// - Parameter line: 14 members with commas between them. Of them count the reference, in hexadecimal digits, how far the
-    ///   system's clock is off, root delay and root dispersion, in seconds, and the leap status.
+    /// - Parameter line: 14 members separated by commas. Used are the reference, in hexadecimal digits; the offset of
+    ///   the system's clock, root delay and root dispersion, in seconds; and the leap status.
     package init?(tracking line: some StringProtocol) {
         let members = line.split(separator: ",", omittingEmptySubsequences: false)
         guard members.count >= 14, members[0].utf8.count == 8, members[0].allSatisfy(\.isHexDigit),

@@ -9,18 +9,18 @@ package struct PeerCredentials: Equatable, Sendable {
     package let user: uid_t
     /// The process that connected; 0 if it is in another namespace.
     package let process: pid_t
-    /// All of its groups, supplementary ones too.
+    /// All of its groups, including supplementary ones.
     package let groups: Set<gid_t>
 
     package init(user: uid_t, groups: Set<gid_t>, process: pid_t = 0) {
         (self.user, self.groups, self.process) = (user, groups, process)
     }
 
-    /// Reads those of a connected socket. (unix(7): `SO_PEERCRED`; socket(7): `SO_PEERGROUPS`.)
+    /// Reads the credentials of a connected socket. (unix(7): `SO_PEERCRED`; socket(7): `SO_PEERGROUPS`.)
     ///
-    /// - Parameter groups: whether supplementary groups are wanted; a connection costs a call less without.
+    /// - Parameter groups: whether supplementary groups are wanted; omitting them saves a system call.
     package init(of descriptor: CInt, groups wantsGroups: Bool = true) throws(SystemError) {
-        // struct ucred of <sys/socket.h>, which Swift does not see: process, user, group.
+        // struct ucred of <sys/socket.h>, which Swift does not import: process, user, group.
         let client = try Self.option(SO_PEERCRED, of: descriptor, count: 3)
         guard client.count == 3 else { throw SystemError("SO_PEERCRED", code: EINVAL) }
         process = pid_t(bitPattern: client[0])
@@ -28,7 +28,7 @@ package struct PeerCredentials: Equatable, Sendable {
         groups = Set(wantsGroups ? try Self.option(SO_PEERGROUPS, of: descriptor, count: 32) : []).union([client[2]])
     }
 
-    /// Reads numbers of 32 bits; as many as there are, if the room for `count` of them is too small.
+    /// Reads 32-bit numbers; reads all of them even if there are more than `count`.
     private static func option(_ name: CInt, of descriptor: CInt, count: Int) throws(SystemError) -> [UInt32] {
         var numbers = [UInt32](repeating: 0, count: count)
         var length = socklen_t(4 * count)
@@ -44,24 +44,24 @@ package struct PeerCredentials: Equatable, Sendable {
 
 /// Names of users and groups.
 package enum Account {
-    /// The number of a user by name, or of one that is given by its number; `nil` if there is no such name.
+    /// Returns the number of a user given by name or by number; `nil` if there is no such name.
     package static func user(_ text: String) -> uid_t? {
         if let entry = unsafe getpwnam(text) { return unsafe entry.pointee.pw_uid }
         return number(text)
     }
 
-    /// The name of a user; `nil` if it has none.
+    /// Returns the name of a user; `nil` if it has none.
     package static func name(ofUser user: uid_t) -> String? {
         unsafe getpwuid(user).map { unsafe String(cString: $0.pointee.pw_name) }
     }
 
-    /// The number of a group, likewise.
+    /// Returns the number of a group, likewise.
     package static func group(_ text: String) -> gid_t? {
         if let entry = unsafe getgrnam(text) { return unsafe entry.pointee.gr_gid }
         return number(text)
     }
 
-    /// The highest number means no user. (chown(2))
+    /// The highest number stands for no user. (chown(2))
     private static func number(_ text: String) -> UInt32? {
         guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return UInt32(text).flatMap { $0 == .max ? nil : $0 }

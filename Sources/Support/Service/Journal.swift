@@ -1,14 +1,14 @@
-// The journal's own protocol (systemd.io/JOURNAL_NATIVE_PROTOCOL): an entry is a datagram of fields. Not libsystemd's
-// sd_journal_sendv(), which waits where the journal's queue is full: a log must not keep a client waiting.
+// The journal's own protocol (systemd.io/JOURNAL_NATIVE_PROTOCOL): an entry is a datagram of fields. libsystemd's
+// sd_journal_sendv() would block while the journal's queue is full, and a log must not keep a client waiting.
 
 import GimbalProtocol
 import Glibc
 import UnixSocket
 
-/// Members of an entry, beside its text.
+/// Fields of an entry besides its text.
 package enum LogField: String, Sendable {
     case camera = "CAMERA"
-    /// The number of a client's connection, as the text has it.
+    /// The number of a client's connection, as in the text.
     case client = "CLIENT"
     case clientUser = "CLIENT_UID"
     case clientProcess = "CLIENT_PID"
@@ -21,7 +21,7 @@ struct Journal: Sendable {
 
     /// - Parameters:
     ///   - stream: the device and inode of the stream that the journal reads, such as "8:4711"; `nil` if it reads none.
-    ///   - path: of the journal's socket.
+    ///   - path: the path of the journal's socket.
     /// - Returns: `nil` if standard error leads elsewhere.
     init?(
         stream: String? = SocketPath.environmentValue("JOURNAL_STREAM"), of output: CInt = STDERR_FILENO,
@@ -38,7 +38,7 @@ struct Journal: Sendable {
 
     /// Sends an entry.
     ///
-    /// - Returns: `false` if the journal does not take it at once.
+    /// - Returns: `false` if the journal does not accept it at once.
     func send(_ fields: [(name: String, value: String)]) -> Bool {
         let bytes = Self.entry(fields)
         let flags = CInt(MSG_DONTWAIT) | CInt(MSG_NOSIGNAL)
@@ -48,7 +48,7 @@ struct Journal: Sendable {
         return count == bytes.count
     }
 
-    /// `NAME=value`, or where a value has a line feed its length first, so that it makes no field.
+    /// `NAME=value`; a value with a line feed is preceded by its length instead, so that it cannot forge a field.
     static func entry(_ fields: [(name: String, value: String)]) -> [UInt8] {
         var bytes: [UInt8] = []
         for (name, value) in fields {

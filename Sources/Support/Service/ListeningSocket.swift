@@ -3,20 +3,20 @@
 import Glibc
 import UnixSocket
 
-/// A socket file that this process listens on. A lock file beside it tells a living daemon's socket from a stale one.
-/// One that is decoded goes on with what the process before listened on, and left open with its lock.
+/// A socket file that this process listens on. A lock file beside it distinguishes a living daemon's socket from a
+/// stale one. A decoded one continues with the descriptor and the lock that the process before left open.
 package final class ListeningSocket: Codable {
     package let descriptor: CInt
     package let path: String
     /// The locked file beside the socket, as long as this is open.
     package let lock: CInt
 
-    /// Listens on a path, in the place of a stale socket file if there is one.
+    /// Listens on a path, replacing a stale socket file if there is one.
     ///
     /// - Parameters:
     ///   - mode: the permissions of the socket file.
     ///   - group: its group; `nil` for this process's.
-    /// - Throws: `EADDRINUSE` if another process lives there, `EEXIST` if something else than a socket does.
+    /// - Throws: `EADDRINUSE` if another process uses the path, `EEXIST` if it is not a socket.
     package init(path: String, mode: mode_t, group: gid_t? = nil, backlog: CInt = 4096) throws(SystemError) {
         try SocketPath.prepareFolder(of: path)
         lock = try Self.lock(path)
@@ -42,7 +42,7 @@ package final class ListeningSocket: Codable {
                 _ = close(lock)
                 throw error
             }
-            // The daemon before may have removed the file between our opening and locking it.
+            // The daemon before may have removed the file after it was opened and before it was locked.
             var (opened, named) = (stat(), stat())
             let isSame =
                 unsafe fstat(lock, &opened) == 0 && stat(lockPath(path), &named) == 0 && opened.st_ino == named.st_ino
@@ -57,7 +57,7 @@ package final class ListeningSocket: Codable {
         guard status.st_mode & S_IFMT == S_IFSOCK else {
             throw SystemError("\(path) is not a socket", code: EEXIST)
         }
-        // Only a socket without a listener is stale: one that refuses us for another reason is in use.
+        // Only a socket without a listener is stale: one that refuses a connection for another reason is in use.
         do {
             _ = close(try UnixSocket.connect(path, blocks: false))
         } catch  where error.code == ECONNREFUSED {
@@ -72,7 +72,7 @@ package final class ListeningSocket: Codable {
     ) throws(SystemError) -> CInt {
         let descriptor = try System.makeStreamSocket(blocks: false)
         do throws(SystemError) {
-            // Only the owner may connect before group and mode are set as requested.
+            // Until group and mode are set as requested, only the owner may connect.
             let bound = try unsafe System.withAddress(path) { address, length in
                 let before = umask(0o177)
                 defer { _ = umask(before) }
@@ -92,7 +92,7 @@ package final class ListeningSocket: Codable {
         return descriptor
     }
 
-    /// Lets clients in that may come in.
+    /// Sets the file's group and mode, and starts to listen.
     private static func admitClients(
         _ path: String, _ descriptor: CInt, _ mode: mode_t, _ group: gid_t?, _ backlog: CInt
     ) throws(SystemError) {
@@ -110,7 +110,7 @@ package final class ListeningSocket: Codable {
         _ = close(lock)
     }
 
-    /// Whether a descriptor is a stream socket in the file system that connections can be accepted from.
+    /// Whether a descriptor is a Unix stream socket that accepts connections.
     package static func isListening(_ descriptor: CInt) -> Bool {
         let stream = CInt(SOCK_STREAM.rawValue)
         return [(SO_DOMAIN, AF_UNIX), (SO_TYPE, stream), (SO_ACCEPTCONN, 1)].allSatisfy { option, wanted in

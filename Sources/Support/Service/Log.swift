@@ -1,18 +1,18 @@
-// Lines to standard error, or entries of the journal where that reads standard error. What is logged is one line each: a
-// path, a file's content or what a client sent cannot pass for another one. Logging never blocks: a line that finds no
-// room is left out, and how many were is said when there is room again.
+// Logs to standard error, or to the journal if that reads standard error. Every message is one line: a path, a file's
+// content or a client's input cannot pass for another line. Logging never blocks: a line that finds no room is dropped,
+// and the number of dropped lines is logged when there is room again.
 
 import GimbalProtocol
 import Glibc
 import Synchronization
 import UnixSocket
 
-/// How much a line of a log matters.
+/// How important a line of a log is.
 package enum LogLevel: String, CaseIterable, Comparable, Sendable {
-    // From what matters most to what matters least.
+    // From the most important to the least.
     case error, warning, info, debug
 
-    /// syslog's number, which the journal takes as "<N>" in front of a line.
+    /// syslog's number, which the journal accepts as "<N>" at the beginning of a line.
     fileprivate var priority: Int {
         switch self {
         case .error: 3
@@ -25,7 +25,7 @@ package enum LogLevel: String, CaseIterable, Comparable, Sendable {
     package static func < (a: LogLevel, b: LogLevel) -> Bool { a.priority < b.priority }
 }
 
-/// Lines that standard error had no room for.
+/// The number of lines that standard error had no room for.
 private let leftOut = Atomic<Int>(0)
 
 /// Messages of a service for its administrators.
@@ -37,8 +37,8 @@ package struct Log: Sendable {
     private let journal = Journal()
 
     /// - Parameters:
-    ///   - name: the program's; it stands before each line, unless the journal reads them, which knows it.
-    ///   - level: nothing beyond it is logged.
+    ///   - name: the program's name, which precedes each line, unless the journal reads them, which knows it.
+    ///   - level: the least important level that is logged.
     package init(of name: String, level: LogLevel) {
         (self.name, self.level) = (name, level)
         isJournal = SocketPath.environmentValue("JOURNAL_STREAM") != nil
@@ -50,8 +50,8 @@ package struct Log: Sendable {
     }
 
     /// - Parameters:
-    ///   - event: what it is about.
-    ///   - fields: what else the journal finds it by; an empty one is left out.
+    ///   - event: the event of the message.
+    ///   - fields: more fields for the journal; empty ones are omitted.
     package func callAsFunction(
         _ level: LogLevel, _ event: LogEvent, _ message: @autoclosure () -> PrintableText,
         _ fields: KeyValuePairs<LogField, String> = [:]
@@ -82,12 +82,12 @@ package struct Log: Sendable {
         ((isJournal ? "<\(level.priority)>" : "\(name): ") + message + "\n").write(to: STDERR_FILENO)
     }
 
-    /// Whether standard error takes a line at once.
+    /// Whether standard error accepts a line at once.
     private static var hasRoom: Bool {
         var status = pollfd(fd: STDERR_FILENO, events: CShort(POLLOUT), revents: 0)
         return unsafe poll(&status, 1, 0) != 0
     }
 }
 
-/// Such as "1 client" and "2 clients".
+/// Returns a number with its noun, such as "1 client" and "2 clients".
 package func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }

@@ -1,6 +1,6 @@
-// What an administrator looks for in the journal, by MESSAGE_ID. systemd/gimbal.catalog says of each what to do.
+// What an administrator looks for in the journal, by MESSAGE_ID. systemd/gimbal.catalog says what to do about each.
 
-/// What a line of a log is about. (A raw value is made by `systemd-id128 new` and never changes.)
+/// The event of a line in a log. (A raw value comes from `systemd-id128 new` and never changes.)
 package enum LogEvent: String, CaseIterable, Sendable {
     case ready = "ca709d7ad6814298815d7d05b7191c69"
     case ended = "3e439047d61546e1a2179d548db1024f"

@@ -1,9 +1,9 @@
-// The clocks of a process. Each of its times is of the monotonic one, which nothing sets; the other is what people read.
+// The clocks of a process. Its own times are by the monotonic clock, which is never set; the other is for people.
 
 import Glibc
 
 package enum MonotonicClock {
-    /// Milliseconds of the system's monotonic clock, which begins anywhere.
+    /// Milliseconds of the system's monotonic clock, which has an arbitrary origin.
     package static var now: Double {
         var time = timespec()
         _ = unsafe clock_gettime(CLOCK_MONOTONIC, &time)
@@ -12,7 +12,7 @@ package enum MonotonicClock {
 }
 
 package enum RealtimeClock {
-    /// Microseconds since 1970-01-01 00:00 UTC, as the system's clock of the time of day has them.
+    /// Microseconds since 1970-01-01 00:00 UTC, by the system's wall clock.
     package static var microseconds: Int {
         var time = timespec()
         _ = unsafe clock_gettime(CLOCK_REALTIME, &time)

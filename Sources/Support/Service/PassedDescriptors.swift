@@ -3,7 +3,7 @@
 import Glibc
 import UnixSocket
 
-/// Variables of the environment by which a service manager tells something to one process alone.
+/// Environment variables by which a service manager informs one process alone.
 package struct ManagerVariables {
     private let log: Log
 
@@ -11,7 +11,8 @@ package struct ManagerVariables {
 
     package subscript(name: String) -> String? { SocketPath.environmentValue(name) }
 
-    /// A variable that has to be a decimal number; `nil`, with a warning in the log, where it is none or out of range.
+    /// Returns a variable that must be a decimal number; `nil`, with a warning in the log, if it is not, or out of
+    /// range.
     package func number<Number: FixedWidthInteger>(_ name: String, _ range: ClosedRange<Number>) -> Number? {
         guard let text = self[name] else { return nil }
         let isDecimal = !text.isEmpty && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
@@ -23,11 +24,11 @@ package struct ManagerVariables {
     /// Whether a variable names this process, by its number.
     package func namesThisProcess(_ name: String) -> Bool { number(name, 1...CInt.max) == getpid() }
 
-    /// Takes variables out of the environment: programs that this one starts are not meant.
+    /// Removes variables from the environment: they are not meant for programs that this one starts.
     package func remove(_ names: [String]) { for name in names { unsafe unsetenv(name) } }
 
-    /// The descriptors that were passed, each with the name that its unit gives it, or none; no program gets them that this one
-    /// starts. Then the variables that told of them are gone.
+    /// Returns the passed descriptors, each with the name that its unit gives it, or an empty one; programs that this
+    /// one starts do not inherit them. Then removes the variables that describe them.
     package func takeDescriptors() -> [(name: String, descriptor: CInt)] {
         defer { remove(["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"]) }
         let first: CInt = 3  // SD_LISTEN_FDS_START

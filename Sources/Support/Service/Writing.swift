@@ -1,5 +1,5 @@
-// The one way by which text for people leaves a program, but for standard output of `gimbal`, whose lines it collects. A test
-// holds the sources against that.
+// The only way for text for people to leave a program, except for standard output of `gimbal`, which collects its
+// lines. A test checks the sources for that.
 
 import GimbalProtocol
 import Glibc

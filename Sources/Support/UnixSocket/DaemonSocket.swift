@@ -1,4 +1,4 @@
-// Connecting to a daemon's socket in the file system, at the first of several places that has one.
+// Connects to a daemon's socket in the file system, trying several paths in order.
 
 import Synchronization
 
@@ -6,11 +6,11 @@ public enum UnixSocket {
     /// Connects to a path.
     ///
     /// - Parameters:
-    ///   - blocks: whether calls with the descriptor wait.
-    ///   - timeout: how long to wait for a daemon with a full queue, in milliseconds; `nil` is for ever. A descriptor
-    ///     that does not block never waits.
-    /// - Throws: `EAGAIN` when that is over; `EPERM` if the path lies in a folder of this user's name below /tmp that
-    ///   others made or may enter.
+    ///   - blocks: whether calls on the descriptor block.
+    ///   - timeout: how long to wait for a daemon with a full queue, in milliseconds; `nil` is for ever. With a
+    ///     non-blocking descriptor, connecting never waits.
+    /// - Throws: `EAGAIN` after the timeout; `EPERM` if the path is in this user's folder below /tmp, but others made
+    ///   that folder or may enter it.
     public static func connect(_ path: String, blocks: Bool = true, timeout: Int? = nil) throws(SystemError) -> CInt {
         try SocketPath.checkFolder(of: path)
         let descriptor = try System.makeStreamSocket(blocks: blocks)
@@ -23,10 +23,10 @@ public enum UnixSocket {
         return descriptor
     }
 
-    /// Connects to the first of several paths where a daemon lets this process in.
+    /// Connects to the first of several paths with a daemon that admits this process.
     ///
-    /// - Returns: the descriptor, and the path that it is connected to.
-    /// - Throws: `NoConnection`, when none does, or when one does not answer in time.
+    /// - Returns: the descriptor and the path to which it is connected.
+    /// - Throws: `NoConnection` if there is no such path, or if a daemon does not answer in time.
     public static func connect(
         toFirstOf paths: [String], blocks: Bool = true, timeout: Int? = nil
     ) throws(NoConnection) -> (descriptor: CInt, path: String) {
@@ -43,7 +43,7 @@ public enum UnixSocket {
     }
 }
 
-/// What was tried in vain at each of the paths that a client looked at.
+/// The failed attempts to connect, one for each path that was tried.
 public struct NoConnection: Error, Sendable, CustomStringConvertible {
     public struct Attempt: Sendable {
         public let path: String
@@ -52,14 +52,14 @@ public struct NoConnection: Error, Sendable, CustomStringConvertible {
 
     public let attempts: [Attempt]
 
-    /// The attempt that tells most: the last one where there was something, otherwise the first.
+    /// The most informative attempt: the last one at which there was a file, otherwise the first.
     public var mainAttempt: Attempt? { attempts.last { !$0.error.meansNoFile } ?? attempts.first }
 
     public var description: String { mainAttempt.map { "\($0.error)" } ?? "there is no daemon" }
 }
 
-/// Where the daemon is, for a client with several connections. They all go to one daemon; only when it has not been there for
-/// several attempts do they go to another place, so that a daemon that restarts keeps its clients.
+/// The location of the daemon, for a client with several connections. They all go to one daemon; they move to another
+/// path only after several failed attempts, so that a daemon that restarts keeps its clients.
 public final class DaemonSocket: Sendable {
     private struct Last {
         let path: String
@@ -68,21 +68,21 @@ public final class DaemonSocket: Sendable {
     }
 
     private let candidates: [String]
-    /// Where a daemon was reached last.
+    /// Where a daemon was last reached.
     private let last = Mutex<Last?>(nil)
     private static let mostMisses = 5
 
-    /// - Parameter candidates: the places to try, at least one; see ``SocketPath/candidates(_:environment:)``.
+    /// - Parameter candidates: the paths to try, at least one; see ``SocketPath/candidates(_:environment:)``.
     public init(candidates: [String]) { self.candidates = candidates }
 
-    /// Where a daemon was reached last; before that, the first place to try.
+    /// The path where a daemon was last reached; before that, the first candidate.
     public var path: String { last.withLock { $0?.path } ?? candidates[0] }
 
-    /// Connects; the descriptor does not block.
+    /// Connects; the descriptor is non-blocking.
     ///
-    /// - Throws: `NoConnection`, when no daemon lets this process in.
+    /// - Throws: `NoConnection` if no daemon admits this process.
     public func connect() throws(NoConnection) -> (descriptor: CInt, path: String) {
-        // One at a time: of two first connections both go to the same daemon.
+        // One attempt at a time, so that two first connections go to the same daemon.
         try last.withLock { last throws(NoConnection) in
             do throws(NoConnection) {
                 let connected = try UnixSocket.connect(toFirstOf: paths(last), blocks: false)

@@ -1,5 +1,5 @@
-// What the libraries ask of the operating system, in POSIX's words. Their other files ask it nothing, and call no C library.
-// Where C libraries differ is said here once: the socket's type, and how a send to one that is gone raises no SIGPIPE.
+// The libraries' system calls, by POSIX. Their other files make none, and call no C library. The differences between C
+// libraries are handled here alone: the socket's type, and how to send without SIGPIPE to a peer that is gone.
 
 #if canImport(Darwin)
 import Darwin
@@ -11,7 +11,7 @@ import Glibc
 
 /// A system call that failed.
 public struct SystemError: Error, CustomStringConvertible, Sendable {
-    /// What was tried, such as "bind /run/gimbal/gimbal.sock".
+    /// The failed call, such as "bind /run/gimbal/gimbal.sock".
     public let call: String
     /// The error number.
     public let code: CInt
@@ -23,25 +23,25 @@ public struct SystemError: Error, CustomStringConvertible, Sendable {
 
     public var description: String { unsafe "\(call): \(String(cString: strerror(code)))" }
 
-    /// Whether it is a place without a daemon, or with one that is not for this process.
+    /// Whether there is no daemon at this path, or one that does not admit this process.
     var meansAnotherPlace: Bool { [ENOENT, ENOTDIR, ECONNREFUSED, EACCES, EPERM].contains(code) }
 
-    /// Whether there is no such file.
+    /// Whether the file does not exist.
     package var meansNoFile: Bool { code == ENOENT }
 }
 
-/// Calls of the operating system. Their names are not those of C, which mean C's within this type.
+/// System calls. Their names differ from those of C, which refer to the C functions within this type.
 package enum System {
     static func environmentValue(_ name: String) -> String? {
         unsafe getenv(name).map { unsafe String(cString: $0) }
     }
 
-    /// The number of the user that this process is of.
+    /// The user of this process.
     static var user: uid_t { getuid() }
 
     // MARK: Folders
 
-    /// Makes a folder that only this user may enter, unless there is something of its name.
+    /// Makes a folder that only this user may enter, unless something of its name exists.
     static func makePrivateFolder(_ folder: String) throws(SystemError) {
         if unsafe mkdir(folder, 0o700) != 0, errno != EEXIST { throw SystemError("mkdir \(folder)") }
     }
@@ -77,7 +77,7 @@ package enum System {
     private static var sendFlags: CInt { CInt(MSG_DONTWAIT) | CInt(MSG_NOSIGNAL) }
     #endif
 
-    /// Makes a stream socket of the file system's, which no program gets that this one starts.
+    /// Makes a Unix stream socket that programs started by this one do not inherit.
     package static func makeStreamSocket(blocks: Bool) throws(SystemError) -> CInt {
         let descriptor = socket(AF_UNIX, streamType, 0)
         guard descriptor >= 0 else { throw SystemError("socket") }
@@ -95,7 +95,7 @@ package enum System {
         return descriptor
     }
 
-    /// Calls a body with the address of a path.
+    /// Calls a body with a path's socket address.
     package static func withAddress<Result>(
         _ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
     ) throws(SystemError) -> Result {
@@ -107,7 +107,7 @@ package enum System {
             throw SystemError("socket path \"\(path)\" must have 1 to \(room - 1) bytes", code: ENAMETOOLONG)
         }
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
-        // Sound: sockaddr_un begins as sockaddr does, and the length says how much is meant.
+        // Sound: sockaddr_un begins as sockaddr does, and the length says how much of it is used.
         return unsafe withUnsafePointer(to: &address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 unsafe body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
@@ -117,7 +117,7 @@ package enum System {
 
     /// Connects a socket to a path.
     ///
-    /// - Parameter timeout: how long to wait at one that has no room for a connection, in milliseconds; `nil` is for ever.
+    /// - Parameter timeout: how long to wait for room in the listener's queue, in milliseconds; `nil` is for ever.
     static func join(_ descriptor: CInt, to path: String, timeout: Int?) throws(SystemError) {
         if let timeout {
             var time = timeval()
@@ -130,9 +130,9 @@ package enum System {
         guard result == 0 else { throw SystemError("connect \(path)") }
     }
 
-    /// Receives what has come, without waiting.
+    /// Receives what has arrived, without waiting.
     ///
-    /// - Returns: how many bytes, none at the end; `nil` if nothing has come.
+    /// - Returns: the number of bytes, 0 at the end; `nil` if nothing has arrived.
     package static func receive(
         into room: UnsafeMutableRawBufferPointer, from descriptor: CInt
     ) throws(SystemError) -> Int? {
@@ -142,9 +142,9 @@ package enum System {
         return nil
     }
 
-    /// Sends what there is room for, without waiting.
+    /// Sends as much as there is room for, without waiting.
     ///
-    /// - Returns: how many bytes; `nil` if there is no room, or if the kernel lacks memory, which it may have later.
+    /// - Returns: the number of bytes; `nil` if there is no room, or the kernel is short of memory for now.
     package static func transmit(_ bytes: UnsafeRawBufferPointer, to descriptor: CInt) throws(SystemError) -> Int? {
         while true {
             let count = unsafe send(descriptor, bytes.baseAddress, bytes.count, sendFlags)
@@ -159,7 +159,7 @@ package enum System {
 
     // MARK: Descriptors
 
-    /// Another descriptor of the same; `nil` if there are too many.
+    /// Returns another descriptor of the same file; `nil` if there are too many.
     package static func duplicate(_ descriptor: CInt) -> CInt? {
         let other = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
         return other < 0 ? nil : other

@@ -4,30 +4,30 @@
 import GimbalProtocol
 import MapCamera
 
-/// How a camera of a node stands.
+/// The state of a node's camera.
 package struct CameraStatus: Equatable, Sendable {
     package var camera: String
     package var epoch: String
     /// The number of the camera's last event.
     package var seq: Int
-    /// What that event says of time and reason, where it says something.
+    /// Time and reason of that event, if it has them.
     package var timeMs: Double?
-    /// The same time of the node's wall clock.
+    /// The same time on the node's wall clock.
     package var wallTime: WallTime?
     package var reason: MoveReason?
     package var isMoving: Bool
     package var position: CameraPosition
-    /// What moves the camera by itself, where the node tells that.
+    /// What moves the camera by itself, if the node publishes motions.
     package var motion: MotionStart?
-    /// What the camera is to follow, and what that follows: empty where it follows none.
+    /// The camera that this one should follow, the one that it follows, and so on; empty if it follows none.
     package var follows: [FollowedCamera] = []
 }
 
 extension CameraStatus {
-    /// Whether the camera moves, or something begins to move it.
+    /// Whether the camera moves, or a motion has begun.
     package var isOnItsWay: Bool { isMoving || motion != nil }
 
-    /// The payload that tells it.
+    /// Returns the payload with this state.
     package func payload(_ stamp: Stamp) -> [UInt8] {
         var line = LineWriter(capacity: 512)
         line.write("{\"type\":\"camera-state\",\"camera\":")
@@ -62,7 +62,7 @@ extension CameraStatus {
         return line.bytes
     }
 
-    /// Reads a payload; `nil` if it is not one, or has values that no camera can have.
+    /// Reads a payload; `nil` if it is invalid, or has values that no camera can have.
     package static func read(_ payload: [UInt8]) -> (status: CameraStatus, stamp: Stamp)? {
         guard let members = members(of: payload, "camera-state"), let stamp = Stamp(members),
             let camera = members["camera"]?.string,
@@ -83,7 +83,7 @@ extension CameraStatus {
 }
 
 extension CameraPosition {
-    /// Whether a camera that is sent there is there then, to the last digit.
+    /// Whether a camera that is sent here ends up exactly here, to the last digit.
     fileprivate var isOfAMirror: Bool {
         -LatLng.latitudeLimit...LatLng.latitudeLimit ~= target.latitude && -180..<180 ~= target.longitude
             && ZoomRange.limits ~= zoom

@@ -1,9 +1,9 @@
-// `claim`, by which a process says that it wants to be a node.
+// `claim`, with which a process asks to be a node.
 
 import GimbalProtocol
 
 package struct Claim: Equatable, Sendable {
-    /// Which process it is.
+    /// Identifies the process.
     package var instance: String
 
     package var payload: [UInt8] {

@@ -1,7 +1,7 @@
-// What a camera follows by its bridge's options, and what that follows, and so on: the end of a `camera-state`. A mirror whose
-// own camera is in the chain of its source would follow itself.
-// Invariant: a chain tells what bridges are asked to do, whether they do it or not. So bridges that refuse one circle agree on
-// it, and none begins because another has stopped.
+// What a camera follows according to its bridge's options, what that follows, and so on: the chain at the end of a
+// `camera-state`. A mirror whose own camera is in the chain of its source would follow itself.
+// Invariant: a chain tells what bridges are asked to do, whether they do it or not. So all bridges of a circle see the
+// same circle, and none starts because another has stopped.
 
 import GimbalProtocol
 
@@ -9,10 +9,10 @@ import GimbalProtocol
 package struct FollowedCamera: Equatable, Sendable {
     package var node: String
     package var camera: String
-    /// Its epoch, as far as its follower knows: two nodes that tell of one camera tell one epoch.
+    /// Its epoch, as far as its follower knows it: two nodes that publish the same camera have the same epoch.
     package var epoch: String?
 
-    /// The most cameras of a chain: of a longer one the last is not followed, so that none is longer than readers can know.
+    /// The most cameras in a chain. A mirror with a longer one does not follow, since readers would not know all of it.
     package static let most = 32
 
     package init(node: String, camera: String, epoch: String? = nil) {
@@ -23,7 +23,7 @@ package struct FollowedCamera: Equatable, Sendable {
 
     func isNamed(as other: FollowedCamera) -> Bool { node == other.node && camera == other.camera }
 
-    /// The chain of a camera that follows a source: up to where a camera would come again.
+    /// Returns the chain of a camera that follows a source, up to where a camera would repeat.
     static func chain(_ source: FollowedCamera, _ next: [FollowedCamera]) -> [FollowedCamera] {
         var chain = [source]
         for link in next {
@@ -44,10 +44,10 @@ extension FollowedCamera {
         self.init(node: node, camera: camera, epoch: epoch)
     }
 
-    /// Whether a text may be an epoch: it is passed on to other readers.
+    /// Whether a text may be an epoch, which is passed on to other readers.
     static func isEpoch(_ text: String) -> Bool { text.utf8.count <= 64 }
 
-    /// Reads the chain of a payload, as far as a chain may be; `nil` if it is none.
+    /// Reads the chain of a payload, up to the limit; `nil` if it is invalid.
     static func chain(_ value: JSONValue?) -> [FollowedCamera]? {
         guard let value else { return [] }
         guard let array = value.array else { return nil }
@@ -62,14 +62,14 @@ extension FollowedCamera {
 
 // MARK: Between processes of one daemon
 
-/// What a mirror tells the other clients of its daemon, by `hello`: a node of another process tells the broker.
+/// What a mirror tells its daemon's other clients in its `hello`, for a node in another process to publish.
 struct MirroredCamera {
     let name: String
     let follows: [FollowedCamera]
 
     init(_ name: String, follows: [FollowedCamera]) { (self.name, self.follows) = (name, follows) }
 
-    /// Reads what a client tells; `nil` if it is no mirror.
+    /// Reads what a client says of itself; `nil` if it is no mirror.
     init?(_ about: String) {
         guard let members = members(of: Array(about.utf8), "mirror"), let name = members["camera"]?.string,
             let follows = FollowedCamera.chain(members["follows"])
@@ -88,7 +88,7 @@ struct MirroredCamera {
 }
 
 extension LineWriter {
-    /// Writes the member that tells a chain, where there is one.
+    /// Writes the member with the chain, unless it is empty.
     mutating func follows(_ chain: [FollowedCamera]) {
         guard !chain.isEmpty else { return }
         write(",\"follows\":[")

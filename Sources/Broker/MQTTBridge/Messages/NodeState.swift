@@ -1,4 +1,4 @@
-// `node`, what `$state` says: who a node is, and whether it is there.
+// `node`, the payload of `$state`: who a node is, and whether it is there.
 
 import GimbalProtocol
 import Service
@@ -10,13 +10,13 @@ package struct NodeState: Equatable, Sendable {
         case ready
         /// The bridge has ended, or has no daemon.
         case disconnected
-        /// The bridge was cut off, or died: its will, which the broker publishes.
+        /// The bridge died or was cut off. The broker publishes this as its will.
         case lost
     }
 
     package var word: Word
     package var node: String
-    /// Which process it is.
+    /// Identifies the process.
     package var instance: String
     /// Counts the processes that have been this node, as far as the broker knows.
     package var generation: Int
@@ -24,19 +24,19 @@ package struct NodeState: Equatable, Sendable {
     package var cameras: [String] = []
     /// How often the state is published again while the node is there, in milliseconds.
     package var interval: Double?
-    /// The clock of its machine; `nil` where that is not known, or not told again.
+    /// The clock of its machine; `nil` if unknown, or if the node has ended.
     package var clock: ClockQuality?
     package var reason: String?
 
-    /// Whether its process is the node no more.
+    /// Whether its process is no longer the node.
     var isOver: Bool { word == .lost || word == .disconnected && interval == nil }
 
-    /// The most bytes of one: it names all cameras of the node, 65,536 at the most, of 64 letters each.
+    /// The most bytes of a state: it names all cameras of the node, at most 65,536, of 64 letters each.
     static let longest = 5 << 20
 
     /// The default interval of a node.
     package static let usualInterval = 30_000.0
-    /// A node that says nothing for so many intervals is taken for lost.
+    /// A node that is silent for this many intervals counts as lost.
     static let mostSilentIntervals = 2.5
 
     package init(

@@ -1,13 +1,13 @@
-// What the broker keeps of a camera's lease (Protocols/mqtt.md, "Who has leased it").
+// The retained message with a camera's lease (Protocols/mqtt.md, "Who has leased it").
 
 import GimbalProtocol
 import JSONLines
 
-/// The lease that a camera of a node has.
+/// The lease of a node's camera.
 struct RetainedLease {
     var lease: CameraLease
 
-    /// The payload that tells it.
+    /// Returns the payload with this lease.
     func payload(_ stamp: Stamp) -> [UInt8] {
         var line = LineWriter(capacity: 512)
         line.write("{\"type\":\"camera-lease\"")

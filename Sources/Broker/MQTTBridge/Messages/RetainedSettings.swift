@@ -1,16 +1,16 @@
-// `camera-settings`, what a camera of a node is set to, which the broker keeps: all that the daemon's `camera` says behind the
-// position, in the same digits.
+// `camera-settings`, the retained settings of a node's camera: all that the daemon's `camera` has after the position,
+// with the same digits.
 
 import GimbalProtocol
 
-/// What a camera of a node is set to.
+/// The settings of a node's camera.
 package struct RetainedSettings: Equatable, Sendable {
     package var camera: String
     package var settings: CameraSetup
 }
 
 extension RetainedSettings {
-    /// The payload that tells it.
+    /// Returns the payload with these settings.
     package func payload(_ stamp: Stamp) -> [UInt8] {
         var line = LineWriter(capacity: 512)
         line.write("{\"type\":\"camera-settings\",\"camera\":")
@@ -22,7 +22,7 @@ extension RetainedSettings {
         return line.bytes
     }
 
-    /// Reads a payload; `nil` if it is not one, or has settings that no camera can have.
+    /// Reads a payload; `nil` if it is invalid, or has settings that no camera can have.
     package static func read(_ payload: [UInt8]) -> (told: RetainedSettings, stamp: Stamp)? {
         guard let members = members(of: payload, "camera-settings"), let stamp = Stamp(members),
             let camera = members["camera"]?.string, let settings = try? CameraSetup(.object(members))

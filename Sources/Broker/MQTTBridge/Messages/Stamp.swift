@@ -3,17 +3,17 @@
 
 import GimbalProtocol
 
-/// Which of several messages about a thing is the newest, from any sender.
+/// Shows which of several messages about the same camera is the newest, from any sender.
 package struct Stamp: Equatable, Sendable {
     package var node: String
     /// The process that was the node.
     package var instance: String
     package var generation: Int
-    /// Counts what one instance has told.
+    /// Counts the messages of one instance.
     package var number: Int
 }
 
-/// Stamps what a node tells.
+/// Stamps a node's messages.
 final class StampSource {
     private let node: String
     private let claim: NodeClaim
@@ -21,7 +21,7 @@ final class StampSource {
 
     init(_ node: String, _ claim: NodeClaim) { (self.node, self.claim) = (node, claim) }
 
-    /// The stamp of the next message.
+    /// Returns the stamp of the next message.
     func next() -> Stamp {
         lastNumber += 1
         return Stamp(node: node, instance: claim.instance, generation: claim.generation, number: lastNumber)
@@ -29,7 +29,7 @@ final class StampSource {
 }
 
 extension LineWriter {
-    /// Writes the last members of a payload.
+    /// Writes the stamp, the last members of a payload.
     mutating func stamp(_ stamp: Stamp) {
         write(",\"node\":")
         write(string: stamp.node)
@@ -52,9 +52,9 @@ extension Stamp {
     }
 }
 
-/// The members of a payload that is a message of a type.
+/// Returns the members of a payload that is a message of a type; `nil` if it is not.
 ///
-/// - Parameter longest: the most bytes of such a message: no more are looked at.
+/// - Parameter longest: the most bytes of such a message; a longer one is not parsed.
 func members(
     of payload: [UInt8], _ type: String, longest: Int = RequestDecoder.longestLine
 ) -> JSONObject? {
@@ -64,12 +64,12 @@ func members(
 }
 
 extension JSONValue {
-    /// A number that counts: an integer from 0 to 2^53−1.
+    /// This value as a count: an integer from 0 to 2^53−1.
     var integer: Int? {
         guard let number, 0...9_007_199_254_740_991 ~= number, number == number.rounded() else { return nil }
         return Int(number)
     }
 
-    /// A generation of a node. More processes than that have never been one: there is always room for the next.
+    /// This value as a node's generation, below 2^32: no node has had that many, so there is always room for one more.
     var generation: Int? { integer.flatMap { $0 < 1 << 32 ? $0 : nil } }
 }

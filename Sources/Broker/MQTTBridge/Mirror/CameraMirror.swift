@@ -1,19 +1,19 @@
-// A camera of another machine, live in the daemon of this one. What the broker has kept of that camera is all that this needs:
-// after any outage it tells the whole truth again, and the mirror brings its own camera there.
-// Invariants: where the source rests, and broker and daemon can be reached, the mirror comes to rest in the same place. A camera
-// that would follow itself, by way of whatever others, follows none.
+// Mirrors a camera of another node into this machine's daemon. The broker's retained messages are all that it needs:
+// after any outage they have the full state, and the mirror brings its own camera there.
+// Invariants: while the source rests, and broker and daemon can be reached, the mirror comes to rest in the same place.
+// A camera that would follow itself, through whatever others, follows none.
 
 import GimbalProtocol
 import MapCamera
 import Service
 
 extension CameraPosition {
-    /// A position that prints as this one does, and that a camera can have: zoom and viewing angle are rounded apart, and at
-    /// the ceiling the zoom that is printed may not allow the angle that is.
+    /// A position that prints the same and is valid for a camera. Zoom and viewing angle are rounded separately, so at
+    /// the ceiling the printed zoom may not allow the printed angle.
     fileprivate var unrounded: CameraPosition {
         guard viewingAngle > CameraConstraints.viewingAngleCeiling(atZoom: zoom) else { return self }
         var position = self
-        // All but half a unit of the last place.
+        // Just under half a unit in the last place.
         position.zoom = min(zoom + 0.499_999e-6, ZoomRange.limits.upperBound)
         return position
     }
@@ -21,20 +21,20 @@ extension CameraPosition {
 
 package final class CameraMirror: DaemonReader {
     package struct Settings: Sendable {
-        /// The node and the camera that are followed.
+        /// The node and the camera to follow.
         package var node: String
         package var camera: String
-        /// The camera of this daemon; `nil` where the view goes only elsewhere.
+        /// The camera of this daemon; `nil` if only other outputs show the view.
         package var local: String?
         /// Degrees that are added to the bearing, clockwise.
         package var bearingOffset = 0.0
-        /// Whether this daemon's camera keeps the viewport that it has: its screen is of another size.
+        /// Whether this daemon's camera keeps its own viewport, for a screen of another size.
         package var keepsViewport = false
         /// The screen's part of a wall.
         package var tile: WallTile?
-        /// How long behind its source the camera is, in milliseconds, whatever the network does; `nil` is as soon as can be.
+        /// How far the camera is behind its source, in milliseconds, whatever the network does; `nil` follows at once.
         package var playOut: Double?
-        /// After how long without news the mirror asks the broker again for retained messages, in milliseconds.
+        /// How long the mirror waits for news before it asks the broker for retained messages again, in milliseconds.
         package var refresh = 60_000.0
 
         package init(node: String, camera: String, local: String?) {
@@ -42,70 +42,70 @@ package final class CameraMirror: DaemonReader {
         }
     }
 
-    /// This side's daemon.
+    /// The daemon of the local camera.
     private enum Daemon {
-        /// Not needed: only outputs elsewhere show the view, or the mirror has ended.
+        /// Not needed: only other outputs show the view, or the mirror has ended.
         case none
-        /// There is none; the next attempt is at this time.
+        /// Not connected; the next attempt is at this time.
         case away(nextAttempt: Double)
         case here(MirrorSession)
     }
 
     /// What keeps the camera from following its source.
     private enum Obstacle: Equatable {
-        /// Each of these follows the next one, and the last, which is this side's camera, follows the first.
+        /// Each of these follows the next one; the last is the local camera, which follows the first.
         case circle([String])
-        /// So many follow each other that readers do not know all of them.
+        /// The chain has more cameras than readers know of.
         case tooLong
     }
 
     private unowned let outside: any Surroundings
     private let settings: Settings
     private let topics: NodeTopics
-    /// The node that tells of this side's camera, where it is in this process.
+    /// The node that publishes the local camera, if it is in this process.
     private let node: Node?
     private var source = MirrorSource()
-    /// What this side's camera is to follow, as last told, and what that means.
+    /// What the local camera should follow, as last published, and why it does not.
     private var chain: [FollowedCamera] = []
     private var obstacle: Obstacle?
-    /// The obstacle of which the log has a line, and when it may have the next line.
+    /// The obstacle that was logged last, and when the next one may be logged.
     private var loggedObstacle: Obstacle?
     private var nextLine = -Double.infinity
-    /// When the log may have the next line about what is no message.
+    /// When the next invalid message may be logged.
     private var nextGarbageLine = -Double.infinity
-    /// The epoch of this side's camera.
+    /// The epoch of the local camera.
     private var epoch: String?
-    /// Milliseconds from one line of the log about what others publish to the next of its kind, at least.
+    /// The shortest time between two log lines of a kind about what others publish, in milliseconds.
     private static let lineInterval = 10_000.0
-    /// When to ask the broker again, since nothing has come for long.
+    /// When to ask the broker again because nothing has come for long.
     private var nextRefresh: Double?
-    /// When to ask it again, since the mirror is unsure whether it has the newest message.
+    /// When to ask the broker again because the mirror may not have the newest message.
     private var nextDoubt: Double?
-    /// How soon to ask the broker again while the camera moves: then messages keep coming, unless a finger rests.
+    /// When to ask the broker while the camera moves: messages keep coming then, unless a finger rests.
     private var movingRefresh: Backoff
-    /// Receives where the camera is, for outputs beside the daemon.
+    /// Receives the camera's position, for outputs other than the daemon.
     private let show: ((CameraPosition, _ isMoving: Bool) -> Void)?
 
-    /// Tells the daemon ahead of time where the camera is to be; `nil` where the camera follows as soon as can be.
+    /// Sends the daemon positions ahead of their time; `nil` if the camera follows as soon as possible.
     private var presenter: Presenter?
-    /// Whether the source's machine has told that its clock is not synchronized.
+    /// Whether the source's machine has reported that its clock is not synchronized.
     private var hasWrongClock = false
 
     private var daemon = Daemon.none
     private var backoff = Backoff(first: 100, longest: 5000)
     /// Why there was no daemon, as last logged.
     private var absence: String?
-    /// Why the daemon did not move or set the camera, and when that is logged again.
+    /// When each reason why the daemon did not move or set the camera is logged again.
     private var refusals: [String: Double] = [:]
-    /// Milliseconds for which one reason is logged once.
+    /// The shortest time between two log lines with the same reason, in milliseconds.
     private static let refusalInterval = 600_000.0
-    /// What outputs beside the daemon are to receive when it is time.
+    /// What other outputs are to receive when it is due.
     private var upcoming = Upcoming()
     /// What they received last.
     private var shown: (position: CameraPosition, isMoving: Bool)?
 
     /// - Parameters:
-    ///   - node: tells of this side's camera.
+    ///   - node: publishes the local camera.
     ///   - show: receives each position of the source, with the offset.
     package init(
         _ settings: Settings, _ outside: any Surroundings, node: Node? = nil,
@@ -128,7 +128,7 @@ package final class CameraMirror: DaemonReader {
             keepsViewport: keepsViewport)
     }
 
-    /// Whether the camera is to be at its goal by now.
+    /// Whether the camera should be at its goal by now.
     private var isShown: Bool { presenter?.hasEnded ?? true }
 
     private var goalPosition: CameraPosition? {
@@ -218,8 +218,8 @@ package final class CameraMirror: DaemonReader {
         outside.say(.warning, text())
     }
 
-    /// Asks the broker for its retained messages if one does not show whether it is the newest: an empty one has no
-    /// number. Not at once: a broker with two of them would make the mirror ask for ever.
+    /// Schedules a request for the retained messages when a message does not show whether it is the newest: an empty
+    /// one has no number. Not at once, or a broker with two of them would make the mirror ask forever.
     private func askSoon(at now: Double) { nextDoubt = nextDoubt ?? now + 1000 }
 
     private func handle(_ delivery: Delivery, at now: Double) {
@@ -234,11 +234,11 @@ package final class CameraMirror: DaemonReader {
         switch source.saw(status, stamp, isRetained: delivery.isRetained, at: now) {
         case .news:
             session?.goalHasChanged()
-            // A node that tells motions is followed by their times, and be it without a delay.
+            // Motions are shown by their times, even without a play-out delay.
             if status.motion != nil, presenter == nil {
                 presenter = Presenter(playOut: 0, bearingOffset: settings.bearingOffset)
             }
-            // A node also tells again how a camera rests, and late where it has just become the node.
+            // A node also republishes resting cameras, and late if it has just become the node.
             let isOnTheWay = !delivery.isRetained && before.map { $0.isMoving || status.isMoving } ?? false
             presenter?.note(status, isOnTheWay: isOnTheWay, at: outside.wallTime, now)
         case .nothing: break
@@ -246,9 +246,9 @@ package final class CameraMirror: DaemonReader {
         }
     }
 
-    // MARK: What follows what
+    // MARK: The chain
 
-    /// Notes what this side's camera is to follow, tells it, and finds out whether it may.
+    /// Updates what the local camera should follow, publishes it, and determines whether it may.
     private func noteChain(at now: Double) {
         guard let local = settings.local else { return }
         let first = FollowedCamera(node: settings.node, camera: settings.camera, epoch: source.status?.epoch)
@@ -267,7 +267,7 @@ package final class CameraMirror: DaemonReader {
         }
     }
 
-    /// Whether a camera is this side's: by its name, or where another process or another node tells of it, by its epoch.
+    /// Whether a camera is the local one: by its name, or by its epoch if another process or node publishes it.
     private func isLocal(_ link: FollowedCamera, _ local: String) -> Bool {
         link.camera == local && (link.node == node?.topics.node || link.epoch != nil && link.epoch == epoch)
     }
@@ -322,9 +322,9 @@ package final class CameraMirror: DaemonReader {
             session.close()
             daemon = .away(nextAttempt: -.infinity)
         case .refused(let error):
-            // Each position that comes may be refused for the same reason, and so may settings in between.
+            // Every position may be refused for the same reason, with refused settings in between.
             if refusals.count > 8 { refusals = [:] }
-            // The message of one that is leased tells the time left: it is another each time.
+            // The message of `leased` has the time left, so it differs each time.
             let reason = error.code == .leased ? error.code.rawValue : "\(error)"
             guard now >= refusals[reason] ?? -.infinity else { break }
             refusals[reason] = now + Self.refusalInterval
@@ -334,7 +334,7 @@ package final class CameraMirror: DaemonReader {
         bring(at: now)
     }
 
-    /// Brings this side's camera, and what shows it elsewhere, where the source is.
+    /// Brings the local camera and other outputs to where the source is.
     private func bring(at now: Double) {
         noteChain(at: now)
         attempt {
@@ -353,7 +353,7 @@ package final class CameraMirror: DaemonReader {
         }
     }
 
-    /// Shows outputs beside the daemon where the source is, or was by the play-out's time.
+    /// Shows other outputs where the source is, or was one play-out delay ago.
     private func showElsewhere(at now: Double) {
         guard let show else { return }
         var next = goalPosition.map { (position: $0, isMoving: source.isMoving) }
@@ -363,7 +363,7 @@ package final class CameraMirror: DaemonReader {
         show(next.position, next.isMoving)
     }
 
-    /// Logs what cannot be written as a line, instead of sending it.
+    /// Runs `body`, and logs the error if a line cannot be written.
     private func attempt(_ body: () throws -> Void) {
         do {
             try body()
@@ -401,7 +401,7 @@ package final class CameraMirror: DaemonReader {
         logObstacle(at: now)
     }
 
-    /// Lets go of the daemon: what holds the camera is cancelled.
+    /// Closes the connection to the daemon, which cancels the gesture that holds the camera.
     package func close() {
         session?.close()
         (daemon, nextRefresh, nextDoubt) = (.none, nil, nil)

@@ -1,18 +1,18 @@
-// A camera for Google Earth: a KML document that looks there, and the datagrams of ViewSync, which a wall of it takes, and
-// which tell where the eye is.
+// A camera for Google Earth: a KML document with its view, and ViewSync datagrams, which carry the position of
+// the eye to a wall of Google Earths.
 
 import EarthViews
 import JSONLines
 import MapCamera
 
 extension EarthView {
-    /// The seconds between the beginnings of ViewSync's time, the year 1, and of Unix time.
+    /// The seconds from the start of ViewSync's time, the year 1, to that of Unix time.
     private static let unixEpoch = 62_135_596_800
 
-    /// A datagram of ViewSync: counter, place, altitude, heading, tilt and roll of the eye, begin and end of the time that is
-    /// shown, and the planet, of which the earth's name is empty.
+    /// Returns a ViewSync datagram: counter; the eye's place, altitude, heading, tilt and roll; begin and end of the
+    /// time shown; and the planet, which is empty for the earth.
     ///
-    /// - Parameter unixTime: the present, in seconds.
+    /// - Parameter unixTime: the current time, in seconds.
     package func datagram(number: Int, unixTime: Int) -> String {
         let eye = eye
         let parts = [
@@ -24,7 +24,7 @@ extension EarthView {
         return "\(number)," + parts.joined(separator: ",") + ",\(time),\(time),"
     }
 
-    /// A KML document that looks there.
+    /// A KML document with this view.
     package var kml: String {
         """
         <?xml version="1.0" encoding="UTF-8"?>

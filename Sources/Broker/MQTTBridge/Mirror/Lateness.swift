@@ -1,4 +1,4 @@
-// Positions that have come after the time at which they were to be shown: counted, and told in the log.
+// Counts positions that arrived after the time at which they were to be shown, for the log.
 
 import GimbalProtocol
 import Service
@@ -7,12 +7,12 @@ struct Lateness {
     private var count = 0
     /// How late the latest of them came, in milliseconds.
     private var worst = 0.0
-    /// When the log may have the next line; `nil` while there is nothing to tell.
+    /// When the next log line is due; `nil` if there is nothing to log.
     private(set) var deadline: Double?
-    /// Milliseconds from one line of the log to the next, at least.
+    /// The shortest time between two log lines, in milliseconds.
     private static let interval = 10_000.0
 
-    /// Notes when a position is to be shown that comes now.
+    /// Notes a position that arrives now and is to be shown at `time`.
     mutating func note(_ time: WallTime, at now: WallTime, _ clock: Double) {
         let delay = now.milliseconds(since: time)
         guard delay > 0 else { return }
@@ -20,7 +20,7 @@ struct Lateness {
         deadline = deadline ?? clock + Self.interval
     }
 
-    /// What to log about those since the last line; `nil` if there is nothing, or it is not time.
+    /// Returns the log text about late positions since the last line; `nil` if there are none, or it is too soon.
     mutating func takeText(at now: Double) -> PrintableText? {
         guard let end = deadline, end <= now else { return nil }
         defer { self = Lateness() }

@@ -1,93 +1,92 @@
-// One connection of a mirror to its daemon, from the first line to the last: this side's camera, and the requests that
-// bring it to its goal. Invariant: one request is under way at a time, so the mirror always sends the newest.
+// A mirror's connection to its daemon, from the first line to the last: the local camera, and the requests that bring
+// it to its goal. Invariant: one request is under way at a time, so the mirror always sends the newest goal.
 
 import Gestures
 import GimbalProtocol
 import MapCamera
 
-/// The position and settings that a camera should have; `nil` as long as they are unknown.
+/// The position and settings that a camera should have; `nil` while they are unknown.
 struct MirrorGoal {
     var position: CameraPosition?
     var settings: CameraSetup?
     /// Whether the source moves.
     var isMoving: Bool
-    /// Whether this side's camera keeps its own viewport.
+    /// Whether the local camera keeps its own viewport.
     var keepsViewport: Bool
 
-    /// The settings wanted for a camera that has these settings now.
+    /// Returns the settings wanted for a camera that now has `local`.
     func settings(beside local: CameraSetup) -> CameraSetup? {
         guard var goal = settings else { return nil }
         if keepsViewport { goal.viewport = local.viewport }
-        // Where the source goes when nothing moves it, the mirror goes with it.
+        // Not mirrored: the mirror follows wherever the source's idle action moves it.
         goal.idleAction = local.idleAction
         return goal
     }
 }
 
 final class MirrorSession {
-    /// What a line of the daemon's means for the connection.
+    /// What a line from the daemon means for the connection.
     enum Outcome {
         case goesOn
-        /// It is the subscription's beginning: the daemon is there.
+        /// The subscription has begun: the daemon is there.
         case subscribed
-        /// The camera is no more. It is made again by the next connection.
+        /// The camera was removed. The next connection makes it again.
         case removed
-        /// The daemon does not move or set the camera.
+        /// The daemon refuses to move or set the camera.
         case refused(GimbalError)
         /// The daemon refuses the connection.
         case failed(GimbalError)
     }
 
-    /// This side's camera as the daemon has told it.
+    /// The local camera, as the daemon last reported it.
     private enum Local: Equatable { case unknown, resting(PrintedPosition), moving(PrintedPosition) }
 
-    /// What this side's camera is set to.
+    /// The settings of the local camera.
     private enum LocalSettings { case asked, known(CameraSetup) }
 
-    /// Whether something may be sent to move or to set the camera.
+    /// When the next request to move or set the camera may be sent.
     private enum Sending {
         case free
-        /// Not before the answer to this request, nor before a time.
+        /// After the answer to this request, and not before a time.
         case waitingForAnswer(Int, then: Double?)
-        /// Not before this time: the camera does not go where it is to be.
+        /// Not before this time: the camera did not reach its goal.
         case waiting(until: Double)
-        /// Not before this time: the daemon has refused to move it, and another goal does not change that.
+        /// Not before this time: the daemon refused to move the camera, and a new goal does not change that.
         case refused(until: Double)
     }
 
     private let connection: any DaemonConnection
-    /// The camera's name.
     private let name: String
     private var lastID = 0
     private var sending = Sending.free
     private var local = Local.unknown
-    /// The epoch of this side's camera; `nil` before the daemon has told it.
+    /// The epoch of the local camera; `nil` until the daemon reports it.
     private(set) var epoch: String?
-    /// Whether our gesture holds the camera.
+    /// Whether the mirror's gesture holds the camera.
     private var isHolding = false
     private var lastSent: CameraPosition?
     private var settings = LocalSettings.asked
     /// When to ask the daemon for the settings next.
     private var nextLook: Double
-    /// Before that the settings are not sent again: the daemon has not taken them the last time.
+    /// When the settings may be sent again, if the daemon has not taken them.
     private var nextSetting = -Double.infinity
-    /// How long to wait before a camera that did not go where it was to be is brought there again.
+    /// How long to wait before a camera that did not reach its goal is sent there again.
     private var retryDelay = Backoff(first: 200, longest: longestRetryDelay)
     private var refusalDelay = Backoff(first: 200, longest: 2000)
     private var lastTry = -Double.infinity
-    /// The viewport that is not the source's, and when to send it again: the camera was leased.
+    /// A viewport other than the source's, and when to send it again after it was refused because of a lease.
     private let viewport: Viewport?
     private var nextViewport: Double?
     /// Other requests count from 1.
     private static let (viewportID, aboutID) = (RequestID.number(0), RequestID.number(-1))
     private static let presentationID = RequestID.number(-2)
-    /// Of so many bytes that the daemon has not taken, positions on the way are left out.
+    /// While the daemon has this many bytes left to take, positions of a moving camera are skipped.
     private static let mostUnsent = 64 << 10
     private static let longestRetryDelay = 10_000.0
 
-    /// Begins a connection.
+    /// Subscribes to the camera, and sets its viewport.
     ///
-    /// - Parameter viewport: the camera's, where it is not the source's.
+    /// - Parameter viewport: the camera's own, if it is not the source's.
     init(_ connection: any DaemonConnection, _ name: String, viewport: Viewport?, at now: Double) throws {
         (self.connection, self.name, self.viewport, nextLook) = (connection, name, viewport, now)
         var lines = try ClientRequest.subscribe(delivery: .latest).line(camera: name)
@@ -95,7 +94,7 @@ final class MirrorSession {
         connection.send(lines)
     }
 
-    /// Tells the daemon's other clients what the camera is to follow.
+    /// Tells the daemon's other clients what the camera should follow.
     func tell(_ chain: [FollowedCamera]) throws {
         let about = MirroredCamera(name, follows: chain).about
         connection.send(try ClientRequest.hello(about: about).line(id: Self.aboutID))
@@ -129,7 +128,7 @@ final class MirrorSession {
             return .refused(error)
         case .error(let error):
             guard answers(read.id) else {
-                // A frame that is refused has an error for each member that could be at fault.
+                // A refused batch has an error for each member that could be at fault.
                 let isOfBeginning = local == .unknown || read.id == Self.viewportID
                 return error.isOfConnection || isOfBeginning ? .failed(error) : .goesOn
             }
@@ -141,7 +140,7 @@ final class MirrorSession {
         return .goesOn
     }
 
-    /// Whether a line with this id answers the request that is under way, which then is over.
+    /// Whether a line with this id answers the pending request, which is then done.
     private func answers(_ id: RequestID?) -> Bool {
         guard case .waitingForAnswer(let number, let time) = sending, id == .number(number) else { return false }
         sending = time.map { .waiting(until: $0) } ?? .free
@@ -163,9 +162,9 @@ final class MirrorSession {
         return .goesOn
     }
 
-    // MARK: Bringing the camera there
+    // MARK: Moving the camera
 
-    /// There is a new goal to try.
+    /// Ends a wait for the old goal, but not one after a refusal.
     func goalHasChanged() {
         retryDelay.reset()
         switch sending {
@@ -175,13 +174,13 @@ final class MirrorSession {
         }
     }
 
-    /// The goal has new settings.
+    /// Makes new settings of the goal due at once.
     func settingsHaveChanged(at now: Double) {
         nextSetting = -.infinity
         if case .asked = settings { nextLook = now }
     }
 
-    /// Brings the camera where it is to be, as far as it is time.
+    /// Brings the camera to its goal, if a request may be sent now.
     func bring(to goal: MirrorGoal, at now: Double) throws {
         guard let here = position, isFree(at: now) else { return }
         sending = .free
@@ -190,7 +189,7 @@ final class MirrorSession {
         {
             nextSetting = now + Self.longestRetryDelay
             settings = .asked
-            // What it has come to is the last answer; the camera may have moved by it.
+            // The last answer has the resulting settings, which may have moved the camera.
             return try send(wanted.changes.map(ClientRequest.set) + [.getCamera()], nil)
         }
         if goal.isMoving, let position = goal.position {
@@ -201,7 +200,7 @@ final class MirrorSession {
             isHolding = false
             try send([.gesture(GestureEvent(.position, .ended, goal.position.map { .position($0) }))], goal.position)
         } else if let position = goal.position, here != PrintedPosition(position), !isMoving || lastSent != position {
-            // It has jumped, or a client here has moved the camera.
+            // The source has jumped, or a client here has moved the camera.
             if now - lastTry > 2 * Self.longestRetryDelay { retryDelay.reset() }
             let retry = lastSent == position ? now + retryDelay.next() : nil
             lastTry = now
@@ -213,7 +212,7 @@ final class MirrorSession {
         }
     }
 
-    /// Tells where the camera is to be when; `false` if the daemon does not know the camera yet, or does not read.
+    /// Sends a position with its time; `false` if the daemon does not know the camera yet, or does not read.
     func present(_ presentation: Presentation) throws -> Bool {
         guard position != nil, !presentation.isMoving || connection.unsentBytes < Self.mostUnsent else { return false }
         connection.send(try ClientRequest.present(presentation).line(camera: name, id: Self.presentationID))
@@ -240,7 +239,7 @@ final class MirrorSession {
     private func send(_ requests: [ClientRequest], _ goal: CameraPosition?, retry: Double? = nil) throws {
         lastID += 1
         lastSent = goal
-        // The answer of the first one is that of all: a frame is taken as a whole.
+        // The first answer stands for all: a batch is applied as a whole.
         let line =
             requests.count == 1
             ? try requests[0].line(camera: name, id: .number(lastID))
@@ -251,7 +250,7 @@ final class MirrorSession {
 
     // MARK: Time
 
-    /// - Parameter goal: the daemon is only asked for settings if the goal has some.
+    /// - Parameter goal: the daemon is asked for settings only if the goal has some.
     func deadline(_ goal: MirrorGoal) -> Double? {
         .earliest(endOfWaiting, goal.settings == nil ? nil : nextLook, nextViewport)
     }

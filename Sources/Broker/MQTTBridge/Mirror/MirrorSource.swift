@@ -1,4 +1,4 @@
-// What a mirror knows of the camera that it follows, from any publisher, in any order, and however often.
+// What a mirror knows of the camera it follows. Messages may come from any publisher, in any order, and repeatedly.
 // Invariant: an older message never replaces a newer one.
 
 import GimbalProtocol
@@ -8,16 +8,16 @@ struct MirrorSource {
     private var newest: (status: CameraStatus, stamp: Stamp)?
     private var newestSettings: (settings: CameraSetup, stamp: Stamp)?
     private var node = Node.unreachable
-    /// As long as a node may say nothing before it is taken for lost, in milliseconds.
+    /// How long a node may be silent before it counts as lost, in milliseconds.
     private var longestSilence = NodeState.usualInterval * NodeState.mostSilentIntervals
 
-    /// The node, as far as can be known.
+    /// What is known of the node.
     private enum Node {
         /// The broker cannot be reached.
         case unreachable
-        /// It has said its state, or may yet. If it says nothing more until a time, it is taken for lost.
+        /// It has published its state, or still may. If it stays silent until the given time, it counts as lost.
         case heard(NodeState?, lostAt: Double?)
-        /// It has said nothing for long: its will may have been lost with its broker.
+        /// It has been silent for too long: its will may have been lost with its broker.
         case silent(NodeState?)
 
         var state: NodeState? {
@@ -34,10 +34,10 @@ struct MirrorSource {
     var status: CameraStatus? { newest?.status }
     var settings: CameraSetup? { newestSettings?.settings }
 
-    /// When the node is taken for lost, if it says nothing more.
+    /// When the node counts as lost, if it stays silent.
     var silenceDeadline: Double? { if case .heard(_, let end) = node { end } else { nil } }
 
-    /// Whether the camera moves, as far as can be known: not where its node is gone.
+    /// Whether the camera moves, as far as is known; never if its node is gone.
     var isMoving: Bool {
         guard case .heard(let state, _) = node, let newest, newest.status.isMoving else { return false }
         guard let state else { return true }
@@ -53,7 +53,7 @@ struct MirrorSource {
         node = .heard(state, lostAt: state.word == .ready ? now + longestSilence : nil)
     }
 
-    /// - Returns: whether the node is taken for lost from now on.
+    /// - Returns: whether the node counts as lost from now on.
     mutating func noteSilence(at now: Double) -> Bool {
         guard case .heard(let state, let end?) = node, end <= now else { return false }
         node = .silent(state)
@@ -82,7 +82,7 @@ struct MirrorSource {
         if told.instance == known.instance { return told.number > known.number ? .news : .nothing }
         let isOfOwner = node.state?.word == .ready && node.state?.instance == told.instance
         if isRetained || isOfOwner || told.generation > known.generation { return .news }
-        // What the broker has kept says which of them is right.
+        // The broker's retained message decides which one is right.
         return .doubt
     }
 }

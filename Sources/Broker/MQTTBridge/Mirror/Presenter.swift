@@ -1,52 +1,52 @@
-// Where a mirror's camera is to be when: a fixed time after the source was there. The daemon is told ahead of time; of a motion
-// that the source has told, the frames are reckoned here, and no message has them.
-// Invariant: what is told depends on what the source has told and on the play-out alone, so all mirrors show the same digits.
+// Determines where a mirror's camera is when: a fixed delay after the source was there. The daemon gets positions ahead
+// of their time; the frames of a motion are computed here, and no message carries them.
+// Invariant: the result depends only on the source's messages and the play-out, so all mirrors show the same digits.
 
 import GimbalProtocol
 import MapCamera
 
 struct Presenter {
-    /// A source that tells a time so many milliseconds ahead has a wrong clock: nothing comes before it has happened.
+    /// A source whose times are this many milliseconds ahead has a wrong clock: nothing arrives before it has happened.
     private static let farAhead = 1000.0
-    /// As long after its time a camera that does not rest in its place is brought there, in milliseconds.
+    /// How long after its time a camera that does not rest in its place is brought there, in milliseconds.
     private static let checkDelay = 200.0
-    /// How far ahead of their time frames are told, in milliseconds: so much at the most, so much at the least.
+    /// How far ahead of their time frames are sent, in milliseconds: at most, and at least.
     private static let (most, least) = (500.0, 250.0)
-    /// For how long behind its time the daemon answers where a camera was to be, in milliseconds.
+    /// How far back the daemon answers where a camera was to be, in milliseconds.
     private static let answered = 1000.0
 
-    /// How long behind its source the camera is, in milliseconds.
+    /// How far the camera is behind its source, in milliseconds.
     let playOut: Double
     /// Degrees that are added to the bearing.
     let bearingOffset: Double
-    /// When the source's newest position is to be shown; `nil` is as soon as can be, where its clock is not known or wrong.
+    /// When to show the source's newest position; `nil` means as soon as possible, if its clock is unknown or wrong.
     private var time: WallTime?
     private var motion: MotionStart?
-    /// As the source told it.
+    /// The motion as the source published it.
     private var toldMotion: MotionStart?
     private var frames: MotionFrames?
-    /// What was told last of the source's positions.
+    /// The last position of the source that was sent.
     private var told: Presentation?
-    /// When to tell the next frames.
+    /// When to send the next frames.
     private var nextFrames: Double?
-    /// When to see whether the camera is where it was to rest.
+    /// When to check that the camera rests where it should.
     private var nextCheck: Double?
     private var lateness = Lateness()
 
     init(playOut: Double, bearingOffset: Double) { (self.playOut, self.bearingOffset) = (playOut, bearingOffset) }
 
-    /// Whether the camera is to rest at the source's position by now.
+    /// Whether the camera should rest at the source's position by now.
     var hasEnded: Bool { nextCheck == nil && motion == nil && told?.isMoving == false }
 
     var deadline: Double? { .earliest(nextFrames, nextCheck, lateness.deadline) }
 
     // MARK: The source
 
-    /// The source has told where its camera is.
+    /// Notes a new status of the source.
     ///
-    /// - Parameter isOnTheWay: whether it tells that while it is so: what is told late is logged.
+    /// - Parameter isOnTheWay: whether it describes a movement in progress; if such a status is late, that is logged.
     mutating func note(_ status: CameraStatus, isOnTheWay: Bool, at wall: WallTime, _ now: Double) {
-        // Told again, as after the broker was away: its frames are told as far as they are to be.
+        // The same motion again, as after a broker outage: its frames have been sent as far as they are due.
         if let motion = status.motion, motion == toldMotion { return }
         toldMotion = status.motion
         motion = status.motion
@@ -60,22 +60,22 @@ struct Presenter {
         if motion != nil { (told, nextCheck) = (nil, nil) }
     }
 
-    /// The daemon is another, or there is none: what was told is told again.
+    /// Starts over with another daemon, or none: what was sent is sent again.
     mutating func restart() {
         frames = motion?.frames
         (told, nextFrames, nextCheck) = (nil, nil, nil)
     }
 
-    /// What to log about what came late; `nil` if there is nothing, or it is not time.
+    /// Returns the log text about late positions; `nil` if there are none, or it is too soon.
     mutating func takeText(at now: Double) -> PrintableText? { lateness.takeText(at: now) }
 
     // MARK: The daemon
 
-    /// Tells where the camera is to be, as far as that is not told.
+    /// Sends where the camera should be, unless that was sent before.
     ///
     /// - Parameters:
-    ///   - position: the source's position, with the offset; `nil` where the camera is to stay.
-    ///   - send: tells one; `false` if that has to wait.
+    ///   - position: the source's position, with the offset; `nil` if the camera is to stay where it is.
+    ///   - send: sends one position; `false` if it has to wait.
     mutating func present(
         _ position: CameraPosition?, isMoving: Bool, at wall: WallTime, _ now: Double,
         by send: (Presentation) throws -> Bool
@@ -119,20 +119,20 @@ struct Presenter {
     }
 }
 
-/// What is to be shown, by its time, where that is not a daemon's part.
+/// Positions that outputs other than the daemon show at their time.
 struct Upcoming {
     private static let most = 1024
     private var positions: [Presentation] = []
     /// When the next is due.
     private(set) var deadline: Double?
 
-    /// Adds a position, in place of all that were to be shown at its time or later.
+    /// Adds a position, and removes all that are due at its time or later.
     mutating func insert(_ presentation: Presentation) {
         positions.removeAll { $0.presentAt >= presentation.presentAt }
         if positions.count < Self.most { positions.append(presentation) }
     }
 
-    /// Takes all that are due, and gives the last of them; `nil` if none is.
+    /// Removes all that are due, and returns the last of them; `nil` if none is.
     mutating func take(at wall: WallTime, _ now: Double) -> Presentation? {
         let count = positions.prefix { $0.presentAt <= wall }.count
         defer {

@@ -1,12 +1,12 @@
 // Lines in: what others publish for a node's cameras goes to the daemon, and its answers go back. Each publisher has
-// its own connection to the daemon, so that two publishers' gestures never mix, and those of a quiet one are cancelled.
-// Invariant: each line that is taken is answered once, by the daemon or by an error here, and answers find their requests.
+// its own connection to the daemon, so gestures of two publishers never mix, and those of a silent one are cancelled.
+// Invariant: each accepted line is answered once, by the daemon or an error from here, and answers find their requests.
 
 import GimbalProtocol
 
-/// Whose lines they are. A name in the topic is the broker's to check; one in the line is not, and is never taken for it.
+/// Who published a line. The broker can check a name in the topic; one in the line is unchecked, and never equal to it.
 enum Publisher: Hashable {
-    // By bytes: to a broker's access control two spellings of an accent are two names.
+    // As bytes: to a broker's access control, two spellings of an accent are two names.
     case topic([UInt8])
     case field([UInt8])
     case unnamed
@@ -22,7 +22,7 @@ enum Publisher: Hashable {
     var isChecked: Bool { if case .topic = self { true } else { false } }
 }
 
-/// What was published: one request, or a frame of them.
+/// A published line: one request, or a batch.
 struct Submission {
     let camera: String
     let inlet: Inlet
@@ -31,12 +31,12 @@ struct Submission {
     private(set) var publisher: Publisher
     var isFrame = false
     var requests: [JSONObject] = []
-    /// Which of the requests is why the line is refused; the first where that is the line as a whole.
+    /// Which of the requests causes the refusal; the first one if the line as a whole does.
     private(set) var requestAtFault = 0
-    /// The place of the line among those of its publisher, if it counts them.
+    /// The line's number, if its publisher counts its lines.
     var number: Int?
 
-    /// - Parameter name: the publisher's, where the topic ends with one.
+    /// - Parameter name: the publisher's name, if the topic ends with one.
     init(_ delivery: Delivery, camera: String, inlet: Inlet, publisher name: String?) {
         (self.camera, self.inlet) = (camera, inlet)
         publisher = name.map { .topic(Array($0.utf8)) } ?? .unnamed
@@ -79,7 +79,7 @@ struct Submission {
         requestAtFault = 0
     }
 
-    /// Has a request name the topic's camera, and sees that it may come this way.
+    /// Makes a request name the topic's camera, and checks that the topic may carry it.
     private func address(_ request: inout JSONObject) throws(WireError) {
         guard let word = request["type"]?.string else {
             throw WireError(.missingField, field: "type", "type is missing")
@@ -95,7 +95,7 @@ struct Submission {
                 .invalidValue, field: "camera", "camera must be \"\(camera)\", as the topic says, or left out")
         }
         request["camera"] = .string(camera)
-        // A publisher that may only ask makes no camera, as on a socket.
+        // A publisher that may only ask must not create cameras, as on a socket.
         if inlet == .get { request["create"] = .bool(false) }
         request["feed"] = nil
         request["number"] = nil
@@ -104,10 +104,10 @@ struct Submission {
     /// Whether its answer waits until a camera rests.
     var waitsForRest: Bool { requests.contains { $0["type"] == .string(ClientRequest.awaitIdle().type) } }
 
-    /// What the requests are known by to their publisher.
+    /// The ids by which the publisher knows its requests.
     var ids: [JSONValue?] { requests.map { $0["id"] } }
 
-    /// The line for the daemon, where its requests have numbers from one on.
+    /// Returns the line for the daemon, with requests numbered from `first` on.
     func line(numbered first: Int) -> [UInt8] {
         var values = requests
         for index in values.indices { values[index]["id"] = .number(Double(first + index)) }
@@ -116,23 +116,23 @@ struct Submission {
     }
 }
 
-/// What the daemon answers: as it came, and what it says.
+/// An answer of the daemon: as received, and parsed.
 struct Answer {
     let bytes: ArraySlice<UInt8>
     let message: ServerMessage
 
     var error: GimbalError? { if case .error(let error) = message { error } else { nil } }
 
-    /// Whether it says no more than what the lack of an error does.
+    /// Whether it has nothing but success or an error.
     var isBare: Bool { message == .ok || error != nil }
 }
 
-/// Says what became of a line.
+/// Publishes the answers to lines.
 struct Replies {
     let topics: NodeTopics
     let outbox: BrokerOutbox
 
-    /// Tells what the daemon answers, with the id that the publisher knows its request by.
+    /// Publishes an answer of the daemon, with the id that the publisher gave its request.
     func send(_ answer: Answer, id: JSONValue?, to submission: Submission) {
         if let error = answer.error { return send(WireError(error), id: id, to: submission) }
         // Without a response topic, only errors are published.
@@ -141,7 +141,7 @@ struct Replies {
         publish(JSONValue.object(members).bytes, topic, submission)
     }
 
-    /// Tells why a line is refused: who has asked by an id, and of the request at fault in any case.
+    /// Publishes why a line is refused: for each request with an id, and always for the one at fault.
     func send(_ error: WireError, to submission: Submission) {
         guard !submission.requests.isEmpty else { return send(error, id: nil, to: submission) }
         for (index, id) in submission.ids.enumerated() {
@@ -157,14 +157,14 @@ struct Replies {
         let id = id?.bytes ?? []
         var line = LineWriter()
         line.answer(.error(GimbalError(error, line: nil)), id.span)
-        // Without its last brace and LF.
+        // Without the closing brace and LF.
         var text = line.bytes.dropLast(2)
         if submission.responseTopic == nil { text += whose(submission) }
         text.append(UInt8(ascii: "}"))
         publish(Array(text), submission.responseTopic ?? topics.error(submission.camera), submission)
     }
 
-    /// The members that tell whose line it was, where all clients read the answer.
+    /// Returns the members that tell whose line it was, as all clients may read the answer.
     private func whose(_ submission: Submission) -> [UInt8] {
         var line = LineWriter()
         line.write(",\"topic\":")
@@ -181,9 +181,9 @@ struct Replies {
     }
 }
 
-/// A publisher of lines, as one connection to the daemon.
+/// A publisher's connection to the daemon.
 private final class Feed: DaemonReader {
-    /// A line whose answers are not all there.
+    /// A line that is not fully answered.
     private struct Pending {
         let submission: Submission
         let ids: [JSONValue?]
@@ -191,11 +191,11 @@ private final class Feed: DaemonReader {
     }
 
     static let mostPending = 256
-    /// The most questions of one that wait.
+    /// The most pending questions of one publisher.
     static let mostPendingOfOne = 64
-    /// The most that wait for a camera to rest, for as long as the asking client says: the others find places.
+    /// The most pending waits for a camera to rest, which last as long as clients ask; other places stay free.
     static let mostWaitingForRest = 128
-    /// What waits for the daemon to take it.
+    /// The most bytes that may wait for the daemon.
     static let mostUnsent = 1 << 20
 
     private let replies: Replies
@@ -204,7 +204,7 @@ private final class Feed: DaemonReader {
     private var lastLine = 0
     private var pending: [Int: Pending] = [:]
     var lastHeard = 0.0
-    /// The number of the last line, where they are counted.
+    /// The number of the last line, if lines are counted.
     var lastNumber: Int?
 
     init(_ replies: Replies, onEnd: @escaping (String, Double) -> Void) {
@@ -216,8 +216,8 @@ private final class Feed: DaemonReader {
     var isBusy: Bool { pending.count >= Self.mostPending || (connection?.unsentBytes ?? 0) > Self.mostUnsent }
     var isWaiting: Bool { !pending.isEmpty }
 
-    /// Whether a publisher that asks by this connection has the most waiting questions. All whose names the broker does
-    /// not check count as one: a client can make up any number of names.
+    /// Whether the publisher has as many pending questions as it may. Publishers whose names the broker does not check
+    /// count as one, since a client can make up any number of names.
     func hasEnough(of submission: Submission) -> Bool {
         guard submission.inlet == .get, pending.count >= Self.mostPendingOfOne else { return false }
         if submission.waitsForRest,
@@ -241,7 +241,7 @@ private final class Feed: DaemonReader {
         guard let read = try? ServerLine(line: line) else { return }
         let answer = Answer(bytes: line, message: read.message)
         guard case .number(let id)? = read.id else {
-            // It has not even read the line as far as its id, or refuses the connection.
+            // The daemon could not parse the line up to its id, or refuses the connection.
             guard let error = answer.error else { return }
             if error.isOfConnection { return fail(error.message, at: now) }
             guard let waiting = pending.removeValue(forKey: error.line) else { return }
@@ -256,7 +256,7 @@ private final class Feed: DaemonReader {
         tell(waiting)
     }
 
-    /// Tells who has asked by an id; and of a line that was refused, why, in any case.
+    /// Publishes the answers to requests with ids and to questions, and always why a line was refused.
     private func tell(_ done: Pending) {
         let errors = done.answers.filter { $0.value.error != nil }.sorted { $0.key < $1.key }
         let atFault = errors.first { $0.value.error?.field != nil }?.key ?? errors.first?.key
@@ -273,7 +273,7 @@ private final class Feed: DaemonReader {
         onEnd(reason, now)
     }
 
-    /// Ends the connection: what is not answered may have been done or not.
+    /// Ends the connection. Requests without an answer may have been applied or not.
     func close(because reason: String) {
         connection?.close()
         connection = nil
@@ -285,7 +285,7 @@ private final class Feed: DaemonReader {
 }
 
 final class Feeds {
-    /// What a connection to the daemon is for: one publisher's lines, or the questions of all.
+    /// The purpose of a connection to the daemon: the lines of one publisher, or the questions of all.
     private enum Key: Hashable {
         case lines(Publisher), questions
 
@@ -296,7 +296,7 @@ final class Feeds {
     private let topics: NodeTopics
     private let replies: Replies
     private let outbox: BrokerOutbox
-    /// Those that lines are taken for; none named is all.
+    /// The cameras that lines are accepted for; empty means all.
     private let cameras: Set<String>
     private let timeout: Double
     private let most: Int
@@ -316,7 +316,7 @@ final class Feeds {
     var count: Int { feeds.count }
 
     func received(_ delivery: Delivery, at now: Double) {
-        // An empty payload has the broker forget a line that was retained.
+        // An empty payload only clears a retained line at the broker.
         guard let (camera, inlet, name) = topics.incoming(delivery.topic), !delivery.payload.isEmpty else { return }
         var submission = Submission(delivery, camera: camera, inlet: inlet, publisher: name)
         do throws(WireError) {
@@ -331,13 +331,13 @@ final class Feeds {
             let key: Key = inlet == .get ? .questions : .lines(submission.publisher)
             try pass(submission, to: try feed(key, at: now), at: now)
         } catch {
-            // A camera that cannot be has no followers to read errors.
+            // With an invalid name there is no camera whose error topic would be read.
             guard NodeTopics.isName(camera) || submission.responseTopic != nil else { return }
             replies.send(error, to: submission)
         }
     }
 
-    /// Sees that a topic names a camera that lines are taken for.
+    /// Checks that a topic names a camera that lines are accepted for.
     private func check(camera: String, feed: String?) throws(WireError) {
         guard NodeTopics.isName(camera) else {
             throw WireError(
@@ -351,7 +351,7 @@ final class Feeds {
         }
     }
 
-    /// A node that tells of some cameras does not name the others.
+    /// Checks that a node with selected cameras is not asked to list all of them.
     private func checkQuestions(of submission: Submission) throws(WireError) {
         let word = ClientRequest.cameras.type
         guard !cameras.isEmpty, submission.requests.contains(where: { $0["type"]?.string == word }) else { return }
@@ -372,8 +372,8 @@ final class Feeds {
         return feed
     }
 
-    /// Sees that there is room for one more publisher. Those whose names no broker vouches for leave half of it to the others,
-    /// and none takes it from questions.
+    /// Checks that there is room for another publisher. Those with unchecked names get at most half of it, and
+    /// questions always have room.
     private func checkRoom(for key: Key) throws(WireError) {
         let isFull: Bool
         switch key {
@@ -391,8 +391,8 @@ final class Feeds {
         // Questions share one connection, so numbers do not apply to them.
         if let number = submission.number, submission.inlet != .get {
             let expected = (feed.lastNumber ?? number - 1) + 1
-            // A duplicate, or a late line: it is dropped without an answer, since a later line says more. It does not
-            // put off the timeout: after that, a publisher that starts counting again is accepted.
+            // A duplicate or late line is dropped without an answer, since a later line says more. It does not extend
+            // the timeout; after that, a publisher may start counting again.
             guard number >= expected else { return }
             missing = number - expected
         }
@@ -404,10 +404,10 @@ final class Feeds {
             throw WireError(
                 .limitReached, "as many of these questions as may be wait for an answer; this one was not taken")
         }
-        // What was not taken may come again under its number.
+        // A line that was not accepted may come again with its number.
         if let number = submission.number, submission.inlet != .get { feed.lastNumber = number }
         if missing > 0, let number = submission.number {
-            // Without the id: that is for the answer to this line, which is taken.
+            // Without the id, which is for the answer to this line, as it is accepted.
             replies.send(
                 WireError(.missedLines, field: "number", "\(missing) lines before number \(number) did not come"),
                 id: nil, to: submission)
@@ -438,6 +438,6 @@ final class Feeds {
 }
 
 extension ErrorCode {
-    /// Lines that are counted have not all come.
+    /// Some numbered lines did not arrive.
     static let missedLines = ErrorCode(rawValue: "missed-lines")
 }

@@ -1,5 +1,5 @@
-// Sends events again that a client has missed: `CAMERA/since`. Each request has a connection to the daemon until all of
-// them are sent. Invariant: nothing is read faster than the broker takes it.
+// Sends a client the events that it has missed: `CAMERA/since`. Each request has its own connection to the daemon until
+// all of them are sent. Invariant: nothing is read faster than the broker takes it.
 
 import GimbalProtocol
 
@@ -10,7 +10,7 @@ private final class MissedEventsRequest: DaemonReader {
     private let replies: Replies
     private let onEnd: (MissedEventsRequest) -> Void
     private var connection: (any DaemonConnection)?
-    /// The last event at the time of the request.
+    /// The `seq` of the last event at the time of the request.
     private var end: Int?
 
     init(
@@ -39,14 +39,14 @@ private final class MissedEventsRequest: DaemonReader {
     }
 
     private func tell(_ event: CameraEvent, _ line: ArraySlice<UInt8>) {
-        // The subscription itself is published, too: it says where the missed events end.
+        // The subscription itself is published, too: it shows where the missed events end.
         outbox.send(
             Publication(
                 submission.responseTopic ?? topics.missed(submission.camera), Array(line),
                 correlation: submission.correlation))
         if case .subscribed(let now) = event { end = now.seq }
         switch event {
-        // Nothing that was missed follows.
+        // No missed events follow.
         case .lagged, .reset, .removed: return finish()
         default: break
         }
@@ -54,7 +54,7 @@ private final class MissedEventsRequest: DaemonReader {
         readOn()
     }
 
-    /// Whether nothing follows: `subscribed` tells the last `seq`, of which the event may still come.
+    /// Whether no more events follow: `subscribed` has the last `seq`, whose event may still come.
     private func isLast(_ event: CameraEvent) -> Bool {
         guard case .subscribed(let now) = event else { return true }
         guard let since = submission.requests.first?["since"]?.integer else { return true }
@@ -119,7 +119,7 @@ final class MissedEvents {
         asking.append(new)
     }
 
-    /// Reads on as far as there is room.
+    /// Resumes reading if there is room.
     func readOn() { for one in asking { one.readOn() } }
 
     func close() {

@@ -1,5 +1,5 @@
-// A node: the cameras of one daemon at a broker. It says who it is, publishes their events and states, and accepts
-// lines for them. The parts do the work: `NodeClaim`, `NodeCameras`, `Feeds`; output goes through the `BrokerOutbox`.
+// A node: the cameras of one daemon at a broker. It publishes its own state and its cameras' events and states, and
+// accepts lines for them. Its parts are `NodeClaim`, `NodeCameras` and `Feeds`; output goes through the `BrokerOutbox`.
 // Invariant: a process that is not the node's owner publishes nothing and accepts no line.
 
 import GimbalProtocol
@@ -10,23 +10,23 @@ package final class Node {
         package var name: String
         /// The cameras that are published and accept lines; empty means all.
         package var cameras: Set<String> = []
-        /// Whether every event is published, and not only the cameras' states.
+        /// Whether every event is published, not only the cameras' states.
         package var publishesEvents = false
-        /// Whether lines are taken.
+        /// Whether lines are accepted.
         package var acceptsLines = true
-        /// Whether a motion is told when it begins, in place of the positions on its way.
+        /// Whether a motion is published when it begins, instead of its positions.
         package var tellsMotions = false
-        /// How often a second the state of a moving camera is published, at most.
+        /// The most states of a moving camera per second.
         package var rate = 30.0
-        /// When a publisher's gestures are cancelled that is quiet, in milliseconds.
+        /// After how long a silent publisher's gestures are cancelled, in milliseconds.
         package var feedTimeout = 10_000.0
         /// The most publishers of lines at one time.
         package var mostFeeds = 64
         /// How often the node's state is published again, in milliseconds: a dying broker takes its wills with it.
         package var interval = NodeState.usualInterval
-        /// What `$state` says of the program.
+        /// The program's version in `$state`.
         package var version = ""
-        /// Tells this process from any other that has the same name.
+        /// Distinguishes this process from others with the same name.
         package var instance: String
 
         package init(_ name: String, instance: String) { (self.name, self.instance) = (name, instance) }
@@ -39,19 +39,19 @@ package final class Node {
     private let claim: NodeClaim
     private let cameras: NodeCameras
     private let feeds: Feeds
-    /// When it is no longer asked for what the broker retains of the node's cameras.
+    /// When to end the subscription to the retained messages of the node's cameras.
     private var endOfRetained: Double?
-    /// When the node publishes its state again.
+    /// When to publish the node's state again.
     private var nextState: Double?
     /// The cameras' change count when the state was last published; `nil` to publish it again.
     private var toldChanges: Int?
-    /// Whether the machine's clock was synchronized when the state was last published, if it said so, and when to look again.
+    /// Whether the clock was synchronized in the last published state, if known, and when to check again.
     private var toldSynchronized: Bool?
     private var nextLookAtClock = -Double.infinity
-    /// When to publish all retained messages again, since the broker has refused some.
+    /// When to publish all retained messages again because the broker refused some.
     private var nextRetelling: Double?
     private var refusals = Backoff(first: 1000, longest: 60_000)
-    /// How many replies were logged as dropped, and when to log that again.
+    /// How many dropped replies have been logged, and when the next ones may be.
     private var lastDropped = 0
     private var nextComplaint = -Double.infinity
     private var isEnding = false
@@ -76,8 +76,8 @@ package final class Node {
     /// How many publishers have a connection to the daemon.
     package var feedCount: Int { feeds.count }
 
-    /// What the broker publishes when this process dies or is cut off. By QoS 0: a cluster that is choosing its leaders passes
-    /// it on at once, and could lose what it has to store first.
+    /// Returns what the broker publishes when this process dies or is cut off. It has QoS 0: a cluster that is electing
+    /// leaders passes it on at once, but could lose a message that it has to store first.
     package static func will(_ settings: Settings) -> Publication {
         let state = NodeState(
             .lost, node: settings.name, instance: settings.instance, generation: 0, version: settings.version)
@@ -94,7 +94,7 @@ package final class Node {
 
     private func isWanted(_ name: String) -> Bool { settings.cameras.isEmpty || settings.cameras.contains(name) }
 
-    /// Has the broker told what a camera of the node is to follow.
+    /// Publishes what a camera of the node should follow.
     func tell(_ camera: String, follows chain: [FollowedCamera], at now: Double) {
         if !isEnding { cameras.tell(camera, follows: chain, at: now) }
     }
@@ -122,7 +122,7 @@ package final class Node {
         readOn()
     }
 
-    /// The broker refuses a message. A retained one is published again later: a right or a quota may come back.
+    /// Handles a message that the broker refused. A retained one is published again later: a right or quota may return.
     package func refused(_ token: Int, at now: Double) {
         if outbox.acknowledged(token)?.isRetained == true { nextRetelling = nextRetelling ?? now + refusals.next() }
         readOn()
@@ -134,13 +134,13 @@ package final class Node {
     }
 
     package func received(_ delivery: Delivery, at now: Double) {
-        // After its last word the node answers no more.
+        // The node answers nothing after its last state.
         guard !isEnding else { return }
         if delivery.topic == topics.state {
             guard let state = NodeState(delivery.payload) else { return }
             act(on: claim.saw(state, isRetained: delivery.isRetained), at: now)
         } else if delivery.topic == topics.claim {
-            // One that a broker keeps has no sender any more.
+            // The sender of a retained claim is gone.
             guard !delivery.isRetained, let other = Claim(delivery.payload) else { return }
             act(on: claim.saw(claimOf: other.instance, at: now), at: now)
         } else if let name = topics.camera(ofRetained: delivery.topic) {
@@ -153,7 +153,7 @@ package final class Node {
         }
     }
 
-    /// Logs it once in a while: a client that floods the node does not flood the log.
+    /// Logs dropped replies, but only now and then: a client that floods the node must not flood the log.
     private func tellDropped(at now: Double) {
         guard outbox.dropped > lastDropped, nextComplaint <= now else { return }
         outside.say(.warning, "\(outbox.dropped - lastDropped) replies found no room")
@@ -187,7 +187,7 @@ package final class Node {
 
     private func tellState(at now: Double) {
         nextState = now + settings.interval
-        // It may be megabytes: as long as the broker has not taken the last one, there is no other.
+        // A state may have megabytes, so only one is unacknowledged at a time.
         guard outbox.isOpen, !outbox.holds(topics.state) else { return }
         let absence = cameras.absence.map { "no daemon: \($0)" }
         let state = state(absence == nil ? .ready : .disconnected, reason: absence)
@@ -197,8 +197,8 @@ package final class Node {
         toldSynchronized = state.clock?.isSynchronized
     }
 
-    /// Has the state published again if the clock has been synchronized since, or is no more. It is looked at once a second at
-    /// most, where the node does something anyway: no timer wakes the process for it.
+    /// Has the state published again when the clock's synchronization has changed. Checks at most once a second, when
+    /// the node is active anyway: no timer wakes the process for it.
     private func lookAtClock(at now: Double) {
         guard isOwner, nextLookAtClock <= now else { return }
         nextLookAtClock = now + 1000
@@ -234,7 +234,7 @@ package final class Node {
 
     // MARK: The end
 
-    /// Says that the node is gone, and lets go of the daemon.
+    /// Publishes that the node has ended, and closes its connections to the daemon.
     package func end(at now: Double) {
         if claim.isOwner {
             cameras.tellRest(at: now)

@@ -1,6 +1,6 @@
-// What a node publishes of its cameras: each event, and each camera's retained state. All of it comes over one
+// What a node publishes of its cameras: every event, and each camera's retained state. All of it comes over one
 // connection to the daemon, which the node reads no faster than the broker takes it.
-// Invariant: the retained state of a resting camera is how it rests.
+// Invariant: the retained state of a resting camera is the one in which it rests.
 
 import GimbalProtocol
 import Service
@@ -9,20 +9,19 @@ final class NodeCameras: DaemonReader {
     /// A camera's state, and when it was last published.
     private struct Published {
         var status: CameraStatus
-        /// What the wall clock shows beside the camera's; `nil` while that is not known.
+        /// How the camera's clock relates to the wall clock; `nil` while unknown.
         var clock: CameraClock?
         var lastSent = -Double.infinity
     }
 
-    /// The daemon, as far as it is there.
+    /// The state of the connection to the daemon.
     private enum Daemon {
         case away(reason: String, nextAttempt: Double)
-        /// Connected; the number of cameras is not known yet. The absence is why there was no daemon before.
+        /// Connected; the number of cameras is not known yet. The absence says why there was no daemon before.
         case connected(any DaemonConnection, absence: String)
-        /// It tells of all its cameras: of so many more. It has not told yet of these, which were there before.
+        /// The daemon is announcing its cameras, `remaining` more. The `unseen` were known, but not announced yet.
         case listing(any DaemonConnection, remaining: Int, unseen: Set<String>)
-        /// All are known. What the daemon says of all of them later is about new ones, which were not told while this side did not
-        /// read.
+        /// All are known. Cameras announced from now on are new ones that were withheld while the node did not read.
         case listed(any DaemonConnection)
         /// Nothing is published any more.
         case closed
@@ -48,20 +47,20 @@ final class NodeCameras: DaemonReader {
 
     private var daemon = Daemon.away(reason: "not connected yet", nextAttempt: -.infinity)
     private var backoff = Backoff(first: 100, longest: 5000)
-    /// How far the node had read the cameras when it connected, to get what it missed since.
+    /// How far the node had read each camera when it connected, to catch up on missed events.
     private var points = ResumePoints()
     private var cameras: [String: Published] = [:]
-    /// What cameras are to follow, as the mirrors of this process say.
+    /// What cameras should follow according to the mirrors of this process.
     private var follows: [String: [FollowedCamera]] = [:]
-    /// What those of other processes say, by what they tell the daemon's clients, and as far as it has been read anew.
+    /// The same from other processes' mirrors, as told to the daemon: the last full reading, and the one in progress.
     private var mirrored: (known: [String: [FollowedCamera]], read: [String: [FollowedCamera]]) = ([:], [:])
-    /// When to ask the daemon again who its clients are.
+    /// When to ask the daemon for its clients again.
     private var nextClients: Double?
-    /// Cameras whose newest state is not published yet: it is when it is time, and there is room.
+    /// Cameras whose newest state waits until it is due and there is room.
     private var late: Set<String> = []
-    /// Cameras that the broker retains, as far as is known, and that may be there no more: it forgets them as there is room.
+    /// Cameras that the broker may still retain but that may be gone; their messages are cleared as there is room.
     private var stale: Set<String> = []
-    /// Counts what changes what `$state` says.
+    /// Counts changes to the content of `$state`.
     private(set) var changes = 0
 
     init(
@@ -97,7 +96,7 @@ final class NodeCameras: DaemonReader {
             let request = ClientRequest.subscribeAll(
                 kinds: kinds, delivery: publishesEvents ? .every : .latest,
                 since: publishesEvents ? points.forAllCameras() : [:])
-            // The answer comes before any camera is told of.
+            // The answer comes before any camera is announced.
             connection.send(try ClientRequest.clients().line() + request.line())
             settings.begin(at: now)
             connection.isReading = !outbox.isFull
@@ -116,7 +115,7 @@ final class NodeCameras: DaemonReader {
         tellRest(at: now)
     }
 
-    /// What moves is not known to move any more, and what is leased not to be so.
+    /// Publishes all cameras as resting and without leases, as neither is known any more.
     func tellRest(at now: Double) {
         leases.end()
         for name in names where cameras[name]?.status.isOnItsWay == true {
@@ -134,7 +133,7 @@ final class NodeCameras: DaemonReader {
         daemon = .closed
     }
 
-    /// Reads on as far as there is room.
+    /// Resumes reading if there is room.
     func readOn() {
         guard let connection = daemon.connection, connection.isReading == outbox.isFull else { return }
         connection.isReading = !outbox.isFull
@@ -176,7 +175,7 @@ final class NodeCameras: DaemonReader {
         lost("the daemon refuses: \(error)", at: now)
     }
 
-    /// The daemon announces all cameras next.
+    /// Begins the list of cameras, which the daemon announces next.
     private func begin(_ count: Int) {
         guard case .connected(let connection, _) = daemon else { return }
         changes += 1
@@ -186,13 +185,13 @@ final class NodeCameras: DaemonReader {
     private func countListed(_ event: CameraEvent) {
         guard case .subscribed(let now) = event else { return }
         guard case .listing(let connection, let remaining, var unseen) = daemon else { return }
-        // So that the set is not copied.
+        // Avoids a copy of the set.
         daemon = .listed(connection)
         unseen.remove(now.camera)
         list(connection, remaining: remaining - 1, unseen: unseen)
     }
 
-    /// Once all are announced, those go that the daemon no longer has, or that an earlier run of this node has left
+    /// Once all are announced, removes the cameras that the daemon no longer has, and those that an earlier run left
     /// retained.
     private func list(_ connection: any DaemonConnection, remaining: Int, unseen: Set<String>) {
         guard remaining <= 0 else { return daemon = .listing(connection, remaining: remaining, unseen: unseen) }
@@ -201,7 +200,7 @@ final class NodeCameras: DaemonReader {
         clearStale()
     }
 
-    // MARK: How each stands
+    // MARK: Camera states
 
     private func note(_ event: CameraEvent, at now: Double) {
         let name = event.camera
@@ -214,7 +213,7 @@ final class NodeCameras: DaemonReader {
                 status: CameraStatus(camera: name, epoch: "", seq: seq, isMoving: false, position: position))
         (published.status.seq, published.status.position) = (seq, position)
         (published.status.timeMs, published.status.reason) = (event.timeMs, event.move?.reason)
-        // Where the camera's clock is another from here on, the wall clock's time is told next.
+        // The camera's clock may change here; the matching wall-clock time comes next.
         if event.move == nil { (published.clock, published.status.motion) = (nil, nil) }
         published.status.wallTime = event.timeMs.flatMap { published.clock?.wallTime(of: $0) }
         if let isMoving = event.isMoving { published.status.isMoving = isMoving }
@@ -222,7 +221,7 @@ final class NodeCameras: DaemonReader {
         switch event {
         case .subscribed(let present):
             (published.status.epoch, published.status.isMoving) = (present.epoch, false)
-            // The lease that there is comes right behind.
+            // If the camera has a lease, that comes next.
             leases.set(name, nil)
             if let connection = daemon.connection { settings.ask(name, by: connection) }
         case .lagged(let lagged):
@@ -231,19 +230,19 @@ final class NodeCameras: DaemonReader {
             leases.set(name, nil)
         case .reset(let reset): published.status.epoch = reset.epoch ?? published.status.epoch
         case .moveStarted:
-            // The change that it announces comes right behind it, and is published instead.
+            // The change that it announces comes next, and is published instead.
             cameras[name] = published
             return
         case .cameraChanged, .idle: break
         default: return
         }
         cameras[name] = published
-        // Who knows the motion knows where the camera is.
+        // The motion determines the positions.
         guard published.status.motion == nil else { return }
         if isDue(published, at: now) { tell(name, at: now) } else { late.insert(name) }
     }
 
-    /// Something begins to move a camera by itself, or does so no more.
+    /// Notes a motion that begins to move a camera, or its end.
     private func note(_ motion: MotionStart?, of name: String, at now: Double) {
         guard cameras[name] != nil, cameras[name]?.status.motion != motion else { return }
         cameras[name]?.status.motion = motion
@@ -273,7 +272,7 @@ final class NodeCameras: DaemonReader {
             return
         }
         status.follows = follows[name] ?? mirrored.known[name] ?? []
-        // A resting state must arrive, and a motion; a position on the way is soon replaced.
+        // A resting state or a motion must arrive; a position in between is soon replaced.
         let publication = Publication(
             topics.camera(name), status.payload(stamps.next()), isRetained: true,
             qos: mustArrive ? .atLeastOnce : .atMostOnce)
@@ -285,13 +284,13 @@ final class NodeCameras: DaemonReader {
         }
     }
 
-    /// A mirror of this process says what a camera is to follow.
+    /// Notes what a camera should follow according to a mirror of this process.
     func tell(_ name: String, follows chain: [FollowedCamera], at now: Double) {
         follows[name] = chain
         tell(name, at: now)
     }
 
-    /// Notes what mirrors of other processes are among the daemon's clients.
+    /// Notes the mirrors of other processes among the daemon's clients.
     private func note(_ page: ClientPage, at now: Double) {
         for camera in page.clients.compactMap({ $0.about.flatMap(MirroredCamera.init) }) {
             mirrored.read[camera.name] = camera.follows
@@ -308,7 +307,7 @@ final class NodeCameras: DaemonReader {
         if let line = try? ClientRequest.clients(after: number).line() { daemon.connection?.send(line) }
     }
 
-    /// The broker is there, and this process is the node: everything is published again.
+    /// Publishes everything again: the broker is there, and this process is the node.
     func opened(at now: Double) {
         for name in names { tell(name, at: now) }
         settings.opened()
@@ -316,16 +315,16 @@ final class NodeCameras: DaemonReader {
         readOn()
     }
 
-    // MARK: What an older run has left
+    // MARK: Leftovers of earlier runs
 
-    /// The broker retains this camera.
+    /// Notes that the broker retains this camera.
     func sawRetained(_ name: String) {
         guard cameras[name] == nil else { return }
         stale.insert(name)
         clearStale()
     }
 
-    /// Where it is known which cameras there are, has the broker forget the others, as far as there is room.
+    /// Once all cameras are known, clears the retained messages of the others, as far as there is room.
     func clearStale() {
         guard case .listed = daemon, !stale.isEmpty, !outbox.isFull else { return }
         for name in stale.sorted() {
@@ -343,7 +342,7 @@ final class NodeCameras: DaemonReader {
         let due = late.compactMap { cameras[$0] }.filter(\.status.isMoving).map { $0.lastSent + interval }.min()
         var attempt: Double?
         if case .away(_, let next) = daemon { attempt = next }
-        // Where there is no room, the loop turns when there is some.
+        // Without room, the loop turns as soon as there is some.
         return .earliest(outbox.hasRoom ? due : nil, attempt, settings.deadline, nextClients)
     }
 

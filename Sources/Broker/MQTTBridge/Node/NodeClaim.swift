@@ -1,37 +1,37 @@
-// Who may publish as a node: one process at a time. Two that have the same name tell it from each other by their instances,
-// whichever of them the broker's memory, or a network that comes back, shows first.
-// Invariant: nothing but a claim is published before this process is the node's owner.
+// Decides which process may publish as a node: one at a time. Processes with the same name tell each other apart by
+// instance, whichever of them a retained message or a restored network shows first.
+// Invariant: nothing but a claim is published before this process owns the node.
 
-/// Who may publish as a node.
+/// Decides whether this process may publish as a node.
 final class NodeClaim {
-    /// What is to be done.
+    /// What the node is to do.
     enum Step: Equatable {
         case none
-        /// Say that this process wants to be the node.
+        /// Publish the claim of this process.
         case claim
-        /// Say again what the node's state is.
+        /// Publish the node's state again.
         case tellState
         /// This process is the node from now on.
         case own
-        /// Another is.
+        /// Another process is the node.
         case refuse
     }
 
     private enum State: Equatable {
         /// The broker cannot be reached.
         case away
-        /// This process has said that it wants to be the node, and waits until that comes back: then others have heard it, too.
+        /// The claim was published and has not come back yet: once it has, others have received it, too.
         case claiming(until: Double)
-        /// Now an owner answers, if there is one.
+        /// The claim has come back; an owner would answer now.
         case heard(until: Double)
         case owner
         /// Another process is the node.
         case refused
     }
 
-    /// How long an owner has to answer a claim, in milliseconds, once that has come back to this process.
+    /// How long an owner has to answer a claim, in milliseconds, once the claim has come back to this process.
     static let answerTime = 2000.0
-    /// How long the claim has to come back from the broker, in milliseconds: a process that may not read it goes on without.
+    /// How long to wait for the claim to come back, in milliseconds: a process may not be allowed to read it.
     static let longestEcho = 10_000.0
 
     let instance: String
@@ -42,7 +42,7 @@ final class NodeClaim {
 
     var isOwner: Bool { state == .owner }
 
-    /// When this process is the node, if no other process claims the name.
+    /// When this process becomes the node, if no other one owns the name.
     var deadline: Double? {
         switch state {
         case .claiming(let end), .heard(let end): end
@@ -50,7 +50,7 @@ final class NodeClaim {
         }
     }
 
-    /// The broker can be reached.
+    /// Begins to claim the name, as the broker can be reached.
     func connected(at now: Double) -> Step {
         guard state != .refused else { return .none }
         state = .claiming(until: now + Self.longestEcho)
@@ -75,7 +75,7 @@ final class NodeClaim {
         return .refuse
     }
 
-    /// The node's state, as the broker has kept it or as a process tells it now.
+    /// Notes a state of the node, retained or new.
     func saw(_ told: NodeState, isRetained: Bool) -> Step {
         switch state {
         case .away, .refused: return .none
@@ -85,9 +85,9 @@ final class NodeClaim {
             generation = max(generation, told.generation)
             return told.instance != instance && !told.isOver && !isRetained ? refuse() : .none
         case .owner:
-            // The will of an earlier connection of this process: a server that the network has lost says it late.
+            // The will of this process's earlier connection, published late by a server that was cut off.
             guard told.instance != instance else { return told.word == .lost ? .tellState : .none }
-            // The last word of an earlier owner, or what a member of a cluster has kept that could not be reached.
+            // An earlier owner's last state, or one retained by a cluster member that could not be reached.
             if told.isOver || isRetained {
                 generation = max(generation, told.generation + 1)
                 return .tellState
@@ -96,10 +96,10 @@ final class NodeClaim {
         }
     }
 
-    /// A generation of the node, as the broker has kept it with a camera: a will does not tell it.
+    /// Notes a generation of the node from a camera's retained message, as a will has none.
     func saw(generation other: Int) { if deadline != nil { generation = max(generation, other) } }
 
-    /// A process wants to be the node.
+    /// Handles another process's claim, or this one's own.
     func saw(claimOf other: String, at now: Double) -> Step {
         guard other != instance else {
             if case .claiming = state { state = .heard(until: now + Self.answerTime) }
@@ -108,7 +108,7 @@ final class NodeClaim {
         switch state {
         case .away, .refused: return .none
         case .owner: return .tellState
-        // One of two that want it at one time. The other may not have heard this one's claim.
+        // Two processes claim at the same time. The other one may not have received this one's claim.
         case .claiming, .heard: return instance > other ? .claim : refuse()
         }
     }

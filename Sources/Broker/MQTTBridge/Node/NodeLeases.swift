@@ -1,5 +1,5 @@
-// Publishes who alone may move a node's cameras. A camera without a lease has no message.
-// Invariant: the retained lease of a camera is the one that the daemon told last.
+// Publishes the leases of a node's cameras. A camera without a lease has no message.
+// Invariant: the retained lease of a camera is the one that the daemon reported last.
 
 import GimbalProtocol
 
@@ -9,14 +9,14 @@ final class NodeLeases {
     private let outbox: BrokerOutbox
     private let stamps: StampSource
     private var leases: [String: CameraLease] = [:]
-    /// Cameras of which the broker may retain something else.
+    /// Cameras whose retained lease may be outdated.
     private var untold: Set<String> = []
 
     init(_ topics: NodeTopics, _ outbox: BrokerOutbox, _ stamps: StampSource) {
         (self.topics, self.outbox, self.stamps) = (topics, outbox, stamps)
     }
 
-    /// Handles an event; `false` if it is about no lease.
+    /// Handles an event; `false` if it is not about a lease.
     func handle(_ event: CameraEvent) -> Bool {
         switch event {
         case .leaseTaken(let lease): set(lease.camera, lease)
@@ -34,23 +34,23 @@ final class NodeLeases {
         tell(name)
     }
 
-    /// The daemon is away: no lease is known any more.
+    /// Removes all leases, as the daemon is gone.
     func end() { for name in leases.keys.sorted() { set(name, nil) } }
 
-    /// The broker retains a lease of this camera; an older run may have left it.
+    /// Notes that the broker retains a lease of this camera, perhaps from an earlier run.
     func sawRetained(_ name: String) {
         guard leases[name] == nil else { return }
         untold.insert(name)
         tell(name)
     }
 
-    /// The broker is there, and keeps nothing that is certain.
+    /// Publishes all leases again: what the broker still retains is uncertain.
     func opened() {
         untold.formUnion(leases.keys)
         tellOn()
     }
 
-    /// Publishes what found no room.
+    /// Publishes what found no room before.
     func tellOn() { for name in untold.sorted() { tell(name) } }
 
     private func tell(_ name: String) {

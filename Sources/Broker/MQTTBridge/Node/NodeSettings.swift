@@ -1,19 +1,19 @@
-// Publishes the settings of a node's cameras. No event reports a setting, so the node asks the daemon now and then.
+// Publishes the settings of a node's cameras. No event reports a setting, so the node polls the daemon.
 // Invariant: the retained settings are the daemon's last answer.
 
 import GimbalProtocol
 
-/// A node's settings of its cameras: asks the daemon, and publishes its answers as retained messages.
+/// Asks the daemon for its cameras' settings, and publishes the answers as retained messages.
 final class NodeSettings {
     private let topics: NodeTopics
     private let outbox: BrokerOutbox
     private let stamps: StampSource
     /// The daemon's answers, as published.
     private var settings: [String: CameraSetup] = [:]
-    /// The cameras whose answer has not come.
+    /// The cameras whose answer is pending.
     private var asked: Set<String> = []
     private var nextQuestion: Double?
-    /// Cameras still to ask about; and the most questions at one time.
+    /// Cameras to ask about next, and the most questions at a time.
     private var unasked: ArraySlice<String> = []
     private static let mostQuestions = 256
     /// How often to ask the daemon, in milliseconds.
@@ -23,13 +23,13 @@ final class NodeSettings {
         (self.topics, self.outbox, self.stamps) = (topics, outbox, stamps)
     }
 
-    /// A connection to the daemon begins, or is over: questions by another connection get no answer.
+    /// Notes a new connection to the daemon, or its end: questions over an earlier connection get no answer.
     func begin(at now: Double?) {
         asked = []
         nextQuestion = now.map { $0 + Self.interval }
     }
 
-    /// Asks for the settings of a camera, unless the answer is on its way.
+    /// Asks for the settings of a camera, unless an answer is pending.
     func ask(_ name: String, by connection: any DaemonConnection) {
         guard asked.insert(name).inserted,
             let line = try? ClientRequest.getCamera().line(camera: name, id: .text(name), creates: false)
@@ -39,7 +39,7 @@ final class NodeSettings {
 
     var deadline: Double? { nextQuestion }
 
-    /// Asks again when it is time: all of them, or where there are many the next ones.
+    /// Asks for the settings of all cameras when it is time, or for the next ones if there are many.
     func advance(to now: Double, by connection: any DaemonConnection, _ names: () -> [String]) {
         guard let question = nextQuestion, question <= now else { return }
         nextQuestion = now + Self.interval
@@ -48,7 +48,7 @@ final class NodeSettings {
         unasked = unasked.dropFirst(Self.mostQuestions)
     }
 
-    /// Handles a line of the daemon's; `false` if it answers no question of this.
+    /// Handles a line from the daemon; `false` if it answers none of these questions.
     func handle(_ line: ServerLine) -> Bool {
         guard case .text(let name)? = line.id, asked.contains(name) else { return false }
         switch line.message {
@@ -57,7 +57,7 @@ final class NodeSettings {
                 settings[name] = state.setup
                 tell(name)
             }
-        // There is no such camera any more.
+        // The camera is gone.
         case .error: break
         default: return false
         }
@@ -68,11 +68,11 @@ final class NodeSettings {
     private func tell(_ name: String) {
         guard let known = settings[name], outbox.isOpen else { return }
         let payload = RetainedSettings(camera: name, settings: known).payload(stamps.next())
-        // Without room, the next answer publishes it.
+        // If there is no room, the next answer is published.
         if !outbox.send(Publication(topics.settings(name), payload, isRetained: true)) { settings[name] = nil }
     }
 
-    /// The broker is there, and keeps nothing that is certain.
+    /// Publishes all settings again: what the broker still retains is uncertain.
     func opened() { for name in settings.keys.sorted() { tell(name) } }
 
     func remove(_ name: String) {

@@ -1,24 +1,24 @@
-// Which gestures are active on a camera, derived from reports and commands: the same as the daemon's `GestureTracker`,
-// for readers of a trace or a recording. A test compares the two.
+// The active gestures of a camera, derived from reports and commands as the daemon's `GestureTracker` does, for readers
+// of a trace or a recording. A test compares the two.
 
 import Gestures
 
-/// The active gestures of one camera, each with a value of its user's: the time when it began, for example.
+/// The active gestures of one camera, each with a value of the caller's, such as the time it began.
 package struct ActiveGestures<Value> {
     package struct Gesture {
         package let key: GestureKey
-        /// The caller's value from its beginning.
+        /// The caller's value from the gesture's beginning.
         package let value: Value
     }
 
-    /// The active gestures, in the order in which they began.
+    /// The active gestures, in the order they began.
     package private(set) var all: [Gesture] = []
-    /// Which gestures move the camera. The others are never active.
+    /// The gestures that move the camera; the others are never active.
     package private(set) var settings: GestureSettings
-    /// More gestures than this are not active at one time: those that come are ignored.
+    /// The most gestures active at one time; further ones are ignored.
     private let limit: Int
 
-    /// No active gesture on a camera with these settings.
+    /// Creates a tracker without active gestures.
     package init(_ settings: GestureSettings = GestureSettings(), limit: Int = .max) {
         self.settings = settings
         self.limit = limit
@@ -29,10 +29,10 @@ package struct ActiveGestures<Value> {
     /// The value of a gesture; `nil` if it is not active.
     package subscript(key: GestureKey) -> Value? { all.first { $0.key == key }?.value }
 
-    /// Follows a report. A tap is never active: it has happened when it is reported.
+    /// Follows a report. A tap is never active: it is over when it is reported.
     ///
-    /// - Parameter value: kept with the gesture if it begins by this report.
-    /// - Returns: the gesture that it ends. One that begins again ends first.
+    /// - Parameter value: stored with the gesture if this report begins it.
+    /// - Returns: the gesture that ended. One that begins again ends first.
     @discardableResult
     package mutating func handle(_ report: GestureReport, _ value: Value) -> Gesture? {
         let (kind, phase) = (report.event.kind, report.event.phase)
@@ -50,7 +50,7 @@ package struct ActiveGestures<Value> {
 
     /// Follows a command; other requests change nothing.
     ///
-    /// - Returns: the gestures that it cancels. Those whose fingers stay are active again with their next report.
+    /// - Returns: the cancelled gestures. If their fingers stay down, they become active again with their next report.
     @discardableResult
     package mutating func handle(_ command: ClientRequest) -> [Gesture] {
         if command.cancelsGestures { return cancelAll() }
@@ -63,7 +63,7 @@ package struct ActiveGestures<Value> {
 
     /// Cancels every gesture, as the end of a trace does.
     ///
-    /// - Returns: those that were active.
+    /// - Returns: the gestures that were active.
     package mutating func cancelAll() -> [Gesture] {
         defer { all = [] }
         return all

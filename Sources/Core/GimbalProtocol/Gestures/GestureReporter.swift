@@ -1,10 +1,10 @@
-// The gestures in requests: reports as they are, and reports made from fingers, exactly as the daemon makes them.
-// Readers of a trace or a recording that have no camera get its gestures here.
+// The gestures in requests: direct reports, and reports derived from fingers exactly as the daemon does it, for readers
+// of a trace or a recording that have no camera.
 
 import Gestures
 import Touches
 
-/// A report of a gesture, and which gesture it is about.
+/// A report of a gesture, and the key of the gesture.
 package struct GestureReport: Sendable {
     package let key: GestureKey
     package let event: GestureEvent
@@ -12,28 +12,28 @@ package struct GestureReport: Sendable {
     package init(_ event: GestureEvent, of key: GestureKey) { (self.event, self.key) = (event, key) }
 }
 
-/// Makes reports of gestures of the requests that one connection sends to one camera.
+/// Derives the gesture reports from the requests that one connection sends to one camera.
 package struct GestureReporter: Sendable {
-    /// The feed of gestures that are reported as such. Each surface is a feed of its own.
+    /// The feed of directly reported gestures. Each surface is a feed of its own.
     private static let feed = 0
 
     private var surfaces = TouchSurfaces(limit: TouchSurfaces.usualLimit)
 
-    /// A reporter that has seen no finger.
+    /// Creates a reporter that has seen no fingers.
     package init() {}
 
-    /// How many fingers are down, on all surfaces.
+    /// The number of fingers that are down, on all surfaces.
     package var fingersDown: Int { surfaces.all.reduce(0) { $0 + $1.touches.count } }
 
-    /// Whether a tap has been seen that fingers may make the first of two, if they land in time.
+    /// Whether a tap was seen that could be the first of a double tap.
     package var waitsForSecondTap: Bool { surfaces.all.contains { $0.recognizer.waitsForSecondTap } }
 
-    /// The fingers that are on a surface.
+    /// Returns the fingers on a surface.
     package func touches(on surface: GestureKey.Label) -> [Touch] { surfaces[Self.key(surface)]?.touches ?? [] }
 
-    /// The reports that a request makes, in order; none if it is not about gestures.
+    /// Returns the reports of a request, in order; none if it is not about gestures.
     ///
-    /// - Parameter timeMs: the time of the request's line, in milliseconds: in an array only the first object needs one.
+    /// - Parameter timeMs: the line's time in milliseconds: in an array, only the first object needs one.
     package mutating func reports(of request: Request, at timeMs: Double) -> [GestureReport] {
         switch request.body {
         case .gesture(let gesture):

@@ -1,15 +1,15 @@
-// Messages from the daemon in. Members that are not known are passed over, so that a newer daemon breaks no older client,
-// and numbers may be outside of the ranges that are asked of clients, but for those that a camera is to be fed.
+// Reads messages from the daemon. Unknown members are skipped, so a newer daemon does not break an older client.
+// Numbers may be outside the ranges required of clients, except in messages that feed a camera.
 
 import JSONLines
 
-/// Reads the members of an object that a daemon has written.
+/// Reads the members of an object from a daemon.
 struct AnswerReader: MemberVisitor {
     private let json: JSONObject
-    /// Whether values must be such as a client may send.
+    /// Whether values must be valid in a client's request, too.
     private let isStrict: Bool
 
-    /// - Throws: `DecodingError` for what is no object.
+    /// - Throws: `DecodingError` if the value is not an object.
     init(_ json: JSONValue, isStrict: Bool = false) throws(DecodingError) {
         guard case .object(let object) = json else { throw .wrong("an object was expected") }
         (self.json, self.isStrict) = (object, isStrict)
@@ -21,7 +21,7 @@ struct AnswerReader: MemberVisitor {
     ) throws(DecodingError) -> Value {
         var (reader, value) = (try Self(json, isStrict: isStrict || Value.isInput), blank)
         try value.describe(&reader)
-        // A request may have values that a camera takes otherwise: a bearing of 400°.
+        // Requests may have values that a camera adjusts, such as a bearing of 400°.
         guard isStrict || value.isPossible else { throw .wrong("no camera can be so") }
         return value
     }
@@ -62,7 +62,7 @@ struct AnswerReader: MemberVisitor {
         if !isRight { throw .wrong(error(FieldPath()).message) }
     }
 
-    /// A member; `nil` where it is `null`, or is left out and may be.
+    /// Returns a member; `nil` if it is `null`, or optional and missing.
     private func member(_ field: Field, _ presence: Presence) throws(DecodingError) -> JSONValue? {
         if let member = json[field.name], member != .null { return member }
         switch presence {
@@ -83,7 +83,7 @@ struct AnswerReader: MemberVisitor {
 }
 
 extension Described {
-    /// Reads what a daemon has written of it.
+    /// Reads a value from a daemon's JSON.
     package init(_ json: JSONValue) throws(DecodingError) { self = try AnswerReader.read(json) }
 }
 
@@ -103,7 +103,7 @@ extension JSONScalar {
 }
 
 extension DecodingError {
-    /// The error for a message that is not what it should be.
+    /// Returns the error for an invalid message.
     static func wrong(_ what: String) -> DecodingError {
         .dataCorrupted(Context(codingPath: [], debugDescription: what))
     }

@@ -1,37 +1,36 @@
-// A line that is one report of one gesture, as nearly every line is, read straight from its bytes. This fast path
-// beside `RequestDecoder` takes what most clients write: the type first, no space except one behind a colon or a comma,
-// no escapes, and no member that such a report does not need. It leaves everything else, including errors, to the
-// decoder. Invariant: whatever it reads, the decoder reads the same; a test compares the two.
+// Reads a line with one report of one gesture, as nearly every line is, straight from its bytes. This fast path beside
+// `RequestDecoder` accepts what most clients write: the type first, no space except one after a colon or a comma, no
+// escapes, and only members that such a report needs. Everything else, including errors, is left to the decoder.
+// Invariant: the decoder reads the same from every line accepted here; a test compares the two.
 
 import Gestures
 import JSONLines
 import MapCamera
 
 extension ByteRange {
-    /// A string with its quotes.
+    /// Creates the range of a string including its quotes.
     fileprivate init(quoting text: ByteRange) { self.init(Int(text.start) - 1, Int(text.end) + 1) }
 }
 
-/// A report of a gesture, and what its line says besides.
+/// A report of a gesture, and the other members of its line.
 package struct GestureLine: Sendable {
     package private(set) var gesture = ClientRequest.Gesture(GestureEvent(.pan, .changed, nil))
-    /// The id as it is written in the line; empty if there is none.
+    /// The id as written in the line; empty if there is none.
     package private(set) var id = ByteRange(0, 0)
-    /// Where the camera's name stands, without its quotes; empty if there is none. Whether it is one that a camera can have
-    /// is not known.
+    /// The range of the camera's name, without its quotes; empty if there is none. The name is not validated.
     package private(set) var camera = ByteRange(0, 0)
 
     package init() {}
 
-    /// Reads a line without its LF; `false` if it may be something else, or wrong: then this means nothing.
+    /// Reads a line without its LF; `false` if it may be something else or invalid: then this value is meaningless.
     ///
-    /// It is read in place, since to hand out a copy takes longer than to read most of what the line says.
+    /// Reads in place, since returning a copy would take longer than parsing most of the line.
     package mutating func read(_ line: Span<UInt8>) -> Bool {
         var position = 0
         guard Self.skip(name: "{\"type\":", line, &position), let kind = Self.kind(line, &position)
         else { return false }
         gesture.event.kind = kind
-        // A tap need not say its phase.
+        // A tap may omit its phase.
         var phase = kind.isTap ? GesturePhase.ended : nil
         while Self.skip(name: ",", line, &position) {
             if Self.skip(name: "\"phase\":", line, &position) {
@@ -51,7 +50,7 @@ package struct GestureLine: Sendable {
         return true
     }
 
-    /// Reads a member that few lines have; `false` if it is none of them, or there has been one.
+    /// Reads a rarer member; `false` if it is none of them or a duplicate.
     private mutating func readOther(_ line: Span<UInt8>, _ position: inout Int) -> Bool {
         if Self.skip(name: "\"timeMs\":", line, &position) {
             guard gesture.event.time == nil else { return false }
@@ -102,7 +101,7 @@ package struct GestureLine: Sendable {
 
     // MARK: Values
 
-    /// Reads the member that has the value of a gesture, if it comes next and there is nothing else to say about it.
+    /// Reads the member with the value of a gesture if it comes next and is in the usual form.
     private static func value(
         of kind: GestureKind, _ line: Span<UInt8>, _ position: inout Int
     ) -> GestureEvent.Value? {
@@ -125,14 +124,14 @@ package struct GestureLine: Sendable {
             guard skip(name: "\"translation\":", line, &end) else { return nil }
             value = height(line, &end).map { .oneFingerZoom($0) }
         default:
-            // Taps have no value, and few lines have any other: those go to the general decoder.
+            // Taps have no value, and lines with others are rare: they go to the general decoder.
             return nil
         }
         if value != nil { position = end }
         return value
     }
 
-    /// Reads a translation of which only y counts.
+    /// Reads a translation and returns its y, the only value that counts.
     private static func height(_ line: Span<UInt8>, _ position: inout Int) -> Double? {
         guard skip(name: "{\"y\":", line, &position) else { return point(line, &position)?.y }
         guard let y = number(line, &position, in: .points), skip("}", line, &position) else { return nil }
@@ -157,7 +156,7 @@ package struct GestureLine: Sendable {
         return value
     }
 
-    /// Reads an integer that is not negative.
+    /// Reads a non-negative integer.
     private static func count(
         _ line: Span<UInt8>, _ position: inout Int
     ) -> (value: Int64, digits: ByteRange)? {
@@ -166,7 +165,7 @@ package struct GestureLine: Sendable {
         return (value, ByteRange(position, end))
     }
 
-    /// Reads a string of 1 to 64 bytes that stand for themselves.
+    /// Reads a string of 1 to 64 bytes without escapes.
     private static func string(_ line: Span<UInt8>, _ position: inout Int) -> ByteRange? {
         guard skip("\"", line, &position) else { return nil }
         let end = JSONText.plainEnd(line, from: position)
@@ -177,18 +176,18 @@ package struct GestureLine: Sendable {
 
     // MARK: Text
 
-    /// Moves behind a text if it comes next. It stands here, and not with `JSONText` for all, since only within a module the
-    /// compiler sees which text it is: elsewhere a line took 1,000 instructions more.
+    /// Moves past a text if it comes next. It is here and not in `JSONText`, since the compiler knows which text it is
+    /// only within a module: elsewhere a line took 1,000 instructions more.
     @inline(__always)
     private static func skip(_ text: StaticString, _ line: Span<UInt8>, _ position: inout Int) -> Bool {
         let count = text.utf8CodeUnitCount
         guard line.count &- position >= count else { return false }
         let isThere = unsafe line.withUnsafeBufferPointer { bytes in
-            // Sound: so many bytes have just been seen to be there, and no position is below 0.
+            // Sound: the guard above has checked that `count` bytes are there, and no position is below 0.
             guard let start = bytes.baseAddress else { return false }
             let there = unsafe UnsafeRawPointer(start + position)
             let wanted = unsafe UnsafeRawPointer(text.utf8Start)
-            // Words that overlap, all of them the text's.
+            // Compares overlapping words, all of them within the text.
             if count >= 8 {
                 var offset = 0
                 while offset < count &- 8 {
@@ -218,7 +217,7 @@ package struct GestureLine: Sendable {
             == wanted.loadUnaligned(fromByteOffset: offset, as: Word.self)
     }
 
-    /// Moves behind a name and its colon, or a comma, and a space that may follow.
+    /// Moves past a name and its colon, or a comma, and an optional space.
     @inline(__always)
     private static func skip(name text: StaticString, _ line: Span<UInt8>, _ position: inout Int) -> Bool {
         guard skip(text, line, &position) else { return false }

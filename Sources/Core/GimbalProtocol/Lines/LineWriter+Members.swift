@@ -1,4 +1,4 @@
-// Messages out: the members of a value, each behind a comma.
+// Writes messages: the members of a value, separated by commas.
 
 import JSONLines
 
@@ -40,7 +40,7 @@ extension LineWriter: MemberVisitor {
         write("null")
     }
 
-    /// Opens a member.
+    /// Begins a member with its name.
     mutating func member(_ field: Field) {
         separate()
         write(field.opening.span)

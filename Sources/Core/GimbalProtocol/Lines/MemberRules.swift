@@ -1,13 +1,13 @@
-// What a member may be that is no object: its type and its range, how it is written, and what an error says would be right.
+// Rules for members that are not objects: type, range, how they are written, and what errors say about them.
 
 import Gestures
 import JSONLines
 
-/// A value of JSON that is no object.
+/// A JSON value that is not an object.
 package enum JSONScalar {
     case null
     case bool(Bool)
-    /// A number, and whether it is written as an integer that a double holds exactly.
+    /// A number, and whether it is written as an integer that a double represents exactly.
     case number(Double, isInteger: Bool)
     case string(String)
     /// An array of strings.
@@ -15,22 +15,22 @@ package enum JSONScalar {
     case other
 }
 
-/// What a member may be.
+/// The rule for a member: which values are valid.
 package protocol MemberRule {
     associatedtype Value
 
-    /// Whether it matters to ``read(_:)`` how a number is written.
+    /// Whether ``read(_:)`` depends on how a number is written.
     static var asksForIntegers: Bool { get }
-    /// The value; `nil` for one of another type.
+    /// Returns the value; `nil` if it has another type.
     func read(_ scalar: JSONScalar) -> Value?
-    /// Whether a client may send it. What the daemon says is not judged.
+    /// Whether a client may send a value. The daemon's are checked only if they are camera input.
     func allows(_ value: Value) -> Bool
     func write(_ value: Value, to line: inout LineWriter)
-    /// What an error says of a value that is wrong.
+    /// The text of an error about an invalid value.
     var wanted: String { get }
-    /// What an error says of a value that is missing.
+    /// The text of an error about a missing value.
     var hint: String { get }
-    /// What it is to a monitoring system; `nil` where it is nothing to that.
+    /// The member as a metric; `nil` if it is none.
     var metric: Metric? { get }
 }
 
@@ -44,19 +44,19 @@ extension MemberRule {
 // MARK: Numbers
 
 extension ClosedRange<Double> {
-    /// Points of the screen, and how far fingers have moved there.
+    /// Points of the screen, and distances that fingers have moved.
     static var points: Self { -1e9...1e9 }
-    /// Degrees of a rotation, which is not wrapped.
+    /// Degrees of rotation, not wrapped.
     static var rotation: Self { -1e9...1e9 }
-    /// Factors of a pinch.
+    /// Scale factors of a pinch.
     static var scale: Self { 1e-9...1e9 }
-    /// Milliseconds of a clock, wherever it begins.
+    /// Milliseconds of a clock with any origin.
     static var times: Self { -1e15...1e15 }
-    /// Milliseconds that something takes, or waits.
+    /// Durations and waits, in milliseconds.
     static var durations: Self { 0...3_600_000 }
     /// Times within a trace, in milliseconds.
     static var ofTraces: Self { 0...1e14 }
-    /// Points of a viewport's size, and of its padding.
+    /// The size of a viewport, in points.
     static var sizes: Self { 0.001...100_000 }
     static var insets: Self { 0...100_000 }
     static var finite: Self { -Double.greatestFiniteMagnitude...Double.greatestFiniteMagnitude }
@@ -64,7 +64,7 @@ extension ClosedRange<Double> {
 
 struct NumberRule: MemberRule {
     var range = ClosedRange<Double>.finite
-    /// How many decimals it is rounded to, where the line is.
+    /// The number of decimals if the line is rounded.
     var places = 6
 
     static var asksForIntegers: Bool { false }
@@ -80,11 +80,11 @@ struct NumberRule: MemberRule {
     var hint: String { "a number belongs there" }
 }
 
-/// A number as people write it: one that is whole has no point.
+/// Formats a number for people: whole numbers have no point.
 package func plain(_ number: Double) -> String { Int64(exactly: number).map { "\($0)" } ?? "\(number)" }
 
 struct IntegerRule: MemberRule {
-    /// The least and the greatest that a double holds exactly.
+    /// The integers that a double represents exactly.
     static let exact = -(1 << 53 - 1)...(1 << 53 - 1)
 
     var range = 0...Self.exact.upperBound
@@ -92,7 +92,7 @@ struct IntegerRule: MemberRule {
 
     func read(_ scalar: JSONScalar) -> Int? {
         guard case .number(let number, true) = scalar else { return nil }
-        // Beyond 2^53 nothing counts one by one, so the largest integer is as good as any.
+        // Beyond 2^53 not every integer has its own double, so the largest integer will do.
         return Int(exactly: number) ?? (number < 0 ? .min : .max)
     }
     func allows(_ value: Int) -> Bool { range.contains(value) }
@@ -114,13 +114,13 @@ extension MemberRule where Self == IntegerRule {
     static func integer(_ range: ClosedRange<Int>, _ wanted: String) -> Self {
         IntegerRule(range: range, wanted: wanted)
     }
-    /// How many there are of something.
+    /// A non-negative count.
     static var count: Self { IntegerRule(wanted: "must be an integer from 0") }
     /// The number of an event.
     static var seq: Self { IntegerRule(wanted: "must be a seq: an integer from 0 to 2^53 - 1") }
 }
 
-/// A speed, of which an infinite one is `"max"`.
+/// A speed; infinity is written `"max"`.
 struct SpeedRule: MemberRule {
     func read(_ scalar: JSONScalar) -> Double? {
         switch scalar {
@@ -168,7 +168,7 @@ extension MemberRule where Self == FlagRule {
 }
 
 struct TextRule: MemberRule {
-    /// How many bytes it has.
+    /// The allowed length in bytes.
     var bytes = 0...Int.max
 
     func read(_ scalar: JSONScalar) -> String? { if case .string(let text) = scalar { text } else { nil } }
@@ -184,7 +184,7 @@ extension MemberRule where Self == TextRule {
     static func text(bytes: ClosedRange<Int> = 0...Int.max) -> Self { TextRule(bytes: bytes) }
 }
 
-/// An array of texts.
+/// An array of strings.
 struct TextsRule: MemberRule {
     func read(_ scalar: JSONScalar) -> [String]? { if case .strings(let texts) = scalar { texts } else { nil } }
     func write(_ value: [String], to line: inout LineWriter) {
@@ -209,7 +209,7 @@ extension MemberRule where Self == CameraNameRule {
     static var cameraName: Self { CameraNameRule() }
 }
 
-/// What tells apart several gestures, or surfaces, of one connection; none is left out.
+/// A label that distinguishes gestures or surfaces of one connection; `none` is omitted.
 struct LabelRule: MemberRule {
     func read(_ scalar: JSONScalar) -> GestureKey.Label? {
         switch scalar {
@@ -233,9 +233,9 @@ struct LabelRule: MemberRule {
 
 // MARK: Words
 
-/// A word of the protocol.
+/// An enumeration of protocol words.
 package protocol ProtocolWord: CaseIterable, Equatable, Sendable where AllCases == [Self] {
-    /// It, as the protocol writes it.
+    /// The word as the protocol writes it.
     var word: String { get }
 }
 
@@ -244,7 +244,7 @@ extension ProtocolWord where Self: RawRepresentable<String> {
 }
 
 struct WordRule<Word: ProtocolWord>: MemberRule {
-    /// What an error lists them as: "zoom or rotate", with quotes or without.
+    /// How an error lists the words, such as "zoom or rotate", with quotes or without.
     enum List { case plain, quoted, oneOf }
 
     var list = List.plain
@@ -267,7 +267,7 @@ struct WordRule<Word: ProtocolWord>: MemberRule {
     }
 }
 
-/// Some words of the protocol, as an array of them.
+/// A set of protocol words, as an array.
 struct WordsRule<Word: ProtocolWord & Hashable>: MemberRule {
     func read(_ scalar: JSONScalar) -> Set<Word>? {
         guard case .strings(let texts) = scalar else { return nil }
@@ -289,7 +289,7 @@ struct WordsRule<Word: ProtocolWord & Hashable>: MemberRule {
     var wanted: String { "must be an array of \(listed(Word.allCases.map { quoted($0.word) }, "and"))" }
 }
 
-/// Words as a sentence lists them: a, b and c.
+/// Joins words as in a sentence: a, b and c.
 package func listed(_ words: [String], _ conjunction: String) -> String {
     guard let last = words.last, words.count > 1 else { return words.first ?? "" }
     return "\(words.dropLast().joined(separator: ", ")) \(conjunction) \(last)"

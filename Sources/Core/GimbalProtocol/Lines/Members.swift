@@ -1,24 +1,24 @@
-// How a message is described: once. `describe` shows a visitor each member, in the order in which they are written, and the
-// visitor decides what becomes of it: `LineWriter` writes it, `RequestDecoder` reads it from a client's line, with errors that
-// say what would be right, `AnswerReader` reads it from the daemon's. Tests hold the members against those of the schema.
+// Each message is described once: `describe` shows a visitor each member in the order of writing. `LineWriter` writes
+// them; `RequestDecoder` reads them from a client's line, with errors that say what would be right; `AnswerReader`
+// reads them from the daemon's. Tests compare the members with those of the schema.
 
 import JSONLines
 
-/// A value that has members.
+/// A value with members.
 package protocol Described {
-    /// What is read into: a member that is left out stays as it is here.
+    /// The value to decode into; a missing member keeps its value from here.
     static var blank: Self { get }
 
-    /// Shows a visitor the members.
+    /// Shows a visitor the members in order.
     mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure)
 
-    /// Whether it can be so: what the daemon says is not taken for granted.
+    /// Whether the value is valid; answers from the daemon are checked, too.
     var isPossible: Bool { get }
 
-    /// Whether it is what a camera is fed, told again: it is written with all its digits, and read as strictly as a request.
+    /// Whether the value repeats camera input: it is written with all its digits, and read as strictly as a request.
     static var isInput: Bool { get }
 
-    /// Writes it with the daemon's rounding; `false` if that is no other than its members'.
+    /// Writes the value with the daemon's rounding; `false` if its members' rounding suffices.
     func writeRounded(to line: inout LineWriter) -> Bool
 }
 
@@ -30,56 +30,56 @@ extension Described {
 
 /// Whether a member must be there.
 package enum Presence {
-    /// It must; the text is what an error says belongs there, if that is more than its kind.
+    /// Required; the text is what an error says belongs there, in place of the rule's own hint.
     case required(String?)
-    /// A value that is `nil` is left out.
+    /// Optional; `nil` is omitted.
     case optional
-    /// As ``optional``, and `null` is read as `nil`.
+    /// Optional; `nil` is omitted, and `null` is read as `nil`.
     case optionalOrNull
-    /// It must be there, and is `null` where the value is `nil`.
+    /// Required; `nil` is written as `null`.
     case nullable
 }
 
-/// What an array of objects may be.
+/// The rule for an array of objects.
 package struct ListRule {
-    /// What an error says must be there.
+    /// What an error says belongs there.
     var wanted = "must be an array of objects"
-    /// The most objects, and the error for more of them.
+    /// The maximum number of objects, and the error for exceeding it.
     var limit: (most: Int, error: WireError)?
-    /// Whether an error within an object names the array, too.
+    /// Whether the path of an error within an object includes the array.
     var isNamedWithin = true
 }
 
-/// What is shown the members of a value, one by one: it writes them, and leaves them as they are, or reads them.
+/// Visits the members of a value one by one: writes them without changing them, or reads them.
 package protocol MemberVisitor: ~Copyable {
-    /// What ends it: nothing ends one that writes.
+    /// The error that stops a visit; `Never` for a writer.
     associatedtype Failure: Error
 
-    /// A member that is no object.
+    /// Visits a member that is not an object.
     mutating func scalar<Rule: MemberRule>(
         _ field: Field, _ value: inout Rule.Value?, _ rule: Rule, _ presence: Presence
     ) throws(Failure)
 
-    /// A member that is an object.
+    /// Visits a member that is an object.
     ///
-    /// - Parameter blank: what is read into.
+    /// - Parameter blank: the value to decode into.
     mutating func object<Value: Described>(
         _ field: Field, _ value: inout Value?, blank: Value, _ presence: Presence
     ) throws(Failure)
 
-    /// A member that is an array of objects.
+    /// Visits a member that is an array of objects.
     mutating func list<Value: Described>(
         _ field: Field, _ values: inout [Value]?, _ rule: ListRule, _ presence: Presence
     ) throws(Failure)
 
-    /// What must hold of several members; one that writes does not ask.
+    /// Checks a condition on several members; a writer does nothing.
     ///
-    /// - Parameter error: the error, from where the value stands in its message.
+    /// - Parameter error: makes the error from the path of the value in its message.
     mutating func check(_ isRight: Bool, _ error: (FieldPath) -> WireError) throws(Failure)
 }
 
 extension MemberVisitor where Self: ~Copyable {
-    /// A member that must be there.
+    /// Visits a required member.
     mutating func member<Rule: MemberRule>(
         _ field: Field, _ value: inout Rule.Value, _ rule: Rule, hint: String? = nil
     ) throws(Failure) {
@@ -88,12 +88,12 @@ extension MemberVisitor where Self: ~Copyable {
         if let member { value = member }
     }
 
-    /// A member that may be left out.
+    /// Visits an optional member.
     mutating func member<Rule: MemberRule>(
         _ field: Field, _ value: inout Rule.Value?, _ rule: Rule
     ) throws(Failure) { try scalar(field, &value, rule, .optional) }
 
-    /// A member that is written always, and may be left out by others.
+    /// Visits a member that is always written but optional when read.
     mutating func member<Rule: MemberRule>(
         _ field: Field, _ value: inout Rule.Value, _ rule: Rule, default usual: Rule.Value
     ) throws(Failure) {
@@ -102,7 +102,7 @@ extension MemberVisitor where Self: ~Copyable {
         value = member ?? usual
     }
 
-    /// A member that is left out where it is as usual.
+    /// Visits a member that is omitted if it has its default value.
     mutating func member<Rule: MemberRule>(
         _ field: Field, _ value: inout Rule.Value, _ rule: Rule, unless usual: Rule.Value
     ) throws(Failure) where Rule.Value: Equatable {
@@ -111,7 +111,7 @@ extension MemberVisitor where Self: ~Copyable {
         value = member ?? usual
     }
 
-    /// An object that must be there.
+    /// Visits a required object.
     mutating func object<Value: Described>(
         _ field: Field, _ value: inout Value, hint: String? = nil
     ) throws(Failure) {
@@ -120,12 +120,12 @@ extension MemberVisitor where Self: ~Copyable {
         if let member { value = member }
     }
 
-    /// An object that may be left out.
+    /// Visits an optional object.
     mutating func object<Value: Described>(
         _ field: Field, _ value: inout Value?, _ presence: Presence = .optional
     ) throws(Failure) { try object(field, &value, blank: .blank, presence) }
 
-    /// An object that is written always, and may be left out by others.
+    /// Visits an object that is always written but optional when read.
     mutating func object<Value: Described>(
         _ field: Field, _ value: inout Value, default usual: Value
     ) throws(Failure) {
@@ -134,7 +134,7 @@ extension MemberVisitor where Self: ~Copyable {
         value = member ?? usual
     }
 
-    /// A list that must be there.
+    /// Visits a required list.
     mutating func list<Value: Described>(_ field: Field, _ values: inout [Value]) throws(Failure) {
         var list: [Value]? = values
         try self.list(field, &list, ListRule(), .required(nil))
@@ -142,7 +142,7 @@ extension MemberVisitor where Self: ~Copyable {
     }
 }
 
-/// Where a field stands in its request, for error messages.
+/// The path of a field in its request, for error messages.
 package struct FieldPath: CustomStringConvertible, Sendable {
     private var fields: (Field?, Field?, Field?, Field?, Field?)
 
@@ -171,9 +171,9 @@ package struct FieldPath: CustomStringConvertible, Sendable {
     }
 }
 
-/// Every member name that some message knows; the case's name is the member's, but for one that is a word of Swift.
+/// All member names of the messages; the case names are the names, except for one that is a Swift keyword.
 package enum Field: UInt8, CaseIterable, Sendable {
-    // What requests have stands first: the decoder knows these alone.
+    // The fields of requests come first: the decoder knows only these.
     case type, id, camera, timeMs, version
     case phase, gesture, focus, translation, scale, rotationDeg, velocity, x, y
     case position, target, latitude, longitude, zoom, bearing, viewingAngle
@@ -192,7 +192,7 @@ package enum Field: UInt8, CaseIterable, Sendable {
     case forMs, wait, lease
     case idleAction, afterMs, action, trace
     case presentAt, moving, atWallTime
-    // What only answers have.
+    // The fields only found in answers.
     case reason, number, missed, fits, nearLeft, nearRight, farLeft, farRight
     case cameras, clients, more, user, process, role, replay, subscriptionCount, subscriptions, waits, unreadBytes
     case behind, all, isSelf
@@ -205,7 +205,7 @@ package enum Field: UInt8, CaseIterable, Sendable {
     /// The names that the decoder knows.
     static let ofRequests = WordTable(allCases.prefix(through: .atWallTime).map(\.name))
 
-    /// The names as they open a member.
+    /// The names as written at the start of a member.
     private static let openings = allCases.map { Array("\"\($0.name)\":".utf8) }
     var opening: [UInt8] { Self.openings[Int(rawValue)] }
 }

@@ -1,29 +1,29 @@
-// Text for people: a terminal, a log, an error's message. Invariant: what our own sources do not say word for word cannot steer
-// a terminal, hide, or look like another line. The type is the gate: whatever writes for people takes nothing else, so
-// that a String which has not been made printable does not compile there.
+// Text for people: a terminal, a log, an error's message. Invariant: only literals in the source code can control a
+// terminal, hide, or look like another line. The type enforces this: output for people accepts nothing else, so passing
+// a String that has not been made printable does not compile.
 
-/// Text that may be written to a terminal or a log.
+/// Text that is safe to write to a terminal or a log.
 ///
-/// Literals are taken as they are, colours and the cursor's moves included. Everything that is put into them is made printable:
-/// a scalar that steers, breaks a line or is not seen is written out, such as `\u{1B}`; invalid UTF-8 is U+FFFD.
+/// Literals are used verbatim, including colours and cursor movements. Everything interpolated is made printable:
+/// control characters, line breaks and invisible scalars are escaped, such as `\u{1B}`; invalid UTF-8 becomes U+FFFD.
 package struct PrintableText: Hashable, Sendable, CustomStringConvertible, ExpressibleByStringInterpolation {
     package private(set) var description: String
 
     fileprivate init(unchecked text: String) { description = text }
 
-    /// Takes a literal as it is. There is no other way to say `StaticString`.
+    /// Uses a literal verbatim. A `StaticString` can only come from a literal.
     package init(stringLiteral literal: StaticString) { description = literal.description }
 
     package init(stringInterpolation: StringInterpolation) { description = stringInterpolation.text }
 
-    /// Makes a text printable, as a part of one line.
+    /// Makes a text printable as part of one line.
     package init(_ text: String) {
         if text.utf8.allSatisfy({ (0x20...0x7e).contains($0) }) {
             description = text
             return
         }
         description = ""
-        // What a joiner would join, or a variation selector vary.
+        // The scalar that a joiner or a variation selector would apply to.
         var before: Unicode.Scalar?
         for scalar in text.unicodeScalars {
             let isSeen = scalar.isSeen(behind: before)
@@ -32,18 +32,18 @@ package struct PrintableText: Hashable, Sendable, CustomStringConvertible, Expre
         }
     }
 
-    /// Makes the lines of a text printable.
+    /// Makes each line of a text printable.
     package init(lines text: String) {
         self = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
             .map { PrintableText(String($0)) }.joined(separator: "\n")
     }
 
-    /// Makes a line of bytes printable.
+    /// Makes the bytes of a line printable.
     package init(bytes: some Collection<UInt8>) { self.init(String(decoding: bytes, as: UTF8.self)) }
 
-    // MARK: Parts and wholes
+    // MARK: Composition
 
-    /// A text so many times, or not at all.
+    /// Repeats a text; zero or fewer times give an empty text.
     package init(repeating text: PrintableText, count: Int) {
         description = String(repeating: text.description, count: max(count, 0))
     }
@@ -56,7 +56,7 @@ package struct PrintableText: Hashable, Sendable, CustomStringConvertible, Expre
 
     package var isEmpty: Bool { description.isEmpty }
 
-    /// The characters at its beginning that a test passes.
+    /// Returns the leading characters that satisfy a predicate.
     package func prefix(while isWanted: (Character) -> Bool) -> PrintableText {
         PrintableText(unchecked: String(description.prefix(while: isWanted)))
     }
@@ -85,26 +85,26 @@ extension Sequence<PrintableText> {
 }
 
 extension Unicode.Scalar {
-    /// Whether a terminal shows it, and only it.
+    /// Whether a terminal shows this scalar and no more than it.
     ///
-    /// No control or separator of lines is, and nothing that Unicode calls default ignorable: marks and overrides of direction,
-    /// what has no width, fillers, tags (DerivedCoreProperties; UTS 39 keeps them out of names for the same reason). But
-    /// languages and emoji are written with joiners and variation selectors (UAX 31, 2.3): one of these may follow a scalar that
-    /// they change.
+    /// Excludes controls, line separators and everything that Unicode calls default ignorable: direction marks and
+    /// overrides, zero-width characters, fillers, tags (DerivedCoreProperties; UTS 39 excludes them from names for the
+    /// same reason). But languages and emoji need joiners and variation selectors (UAX 31, 2.3): one of these may
+    /// follow a scalar that it changes.
     fileprivate func isSeen(behind before: Unicode.Scalar?) -> Bool {
         switch properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator: return false
         default: break
         }
-        // The marks of interlinear annotations are not default ignorable, and not seen either.
+        // Interlinear annotation marks are not default ignorable, but invisible, too.
         if (0xfff9...0xfffb).contains(value) { return false }
         guard properties.isDefaultIgnorableCodePoint else { return true }
         guard let before else { return false }
         let isBehindText = !before.properties.isDefaultIgnorableCodePoint
-        // The scripts that have joiners begin with Arabic; digits and others become emoji by a selector.
+        // The scripts with joiners begin with Arabic; digits and others become emoji with a selector.
         let isOfScript = before.value >= 0x600
         if properties.isVariationSelector { return isBehindText && (isOfScript || before.properties.isEmoji) }
-        // The Mongolian vowel separator is a joiner of its own.
+        // The Mongolian vowel separator acts as a joiner, too.
         guard properties.isJoinControl || value == 0x180e else { return false }
         return isOfScript && (isBehindText || before.properties.isVariationSelector)
     }

@@ -1,22 +1,22 @@
-// A camera position as subscribers see it: rounded. Two positions are the same movement's one if they print alike.
+// A camera position as subscribers see it: rounded. Positions that print alike count as no movement.
 
 import JSONLines
 import MapCamera
 
-/// A camera position in whole units of its last printed places.
+/// A camera position in integer units of the last printed decimal.
 package struct PrintedPosition: Equatable, Codable, Sendable {
     private let latitude: Int64
     private let longitude: Int64
     fileprivate let view: PrintedView
 
-    /// Rounds a position; what rounds to the open end of its range becomes the other end.
+    /// Rounds a position; a value that rounds to the open end of its range wraps to the other end.
     package init(_ position: CameraPosition) {
         latitude = rounded(position.target.latitude * 1e9)
         longitude = wrapped(rounded(position.target.longitude * 1e9), at: 180_000_000_000, to: -180_000_000_000)
         view = PrintedView(position)
     }
 
-    /// The position that it is: it prints as this.
+    /// The position whose printed form is this one.
     package var position: CameraPosition {
         CameraPosition(
             target: LatLng(latitude: Double(latitude) / 1e9, longitude: Double(longitude) / 1e9),
@@ -24,7 +24,7 @@ package struct PrintedPosition: Equatable, Codable, Sendable {
             bearing: Double(view.bearing) / 1e6, viewingAngle: Double(view.viewingAngle) / 1e6)
     }
 
-    /// What the longest one takes.
+    /// The length of the longest position.
     static let longest = 256
 
     @inline(__always)
@@ -42,7 +42,7 @@ package struct PrintedPosition: Equatable, Codable, Sendable {
     }
 }
 
-/// A position without its target: what a pan leaves as it is.
+/// A position without its target: the part that a pan does not change.
 private struct PrintedView: Equatable, Codable, Sendable {
     let zoom: Int64
     let bearing: Int64
@@ -66,7 +66,7 @@ private struct PrintedView: Equatable, Codable, Sendable {
     }
 }
 
-/// Half away from zero. A constrained position is small enough for this to be exact; the C library would be called.
+/// Rounds half away from zero. Constrained positions are small enough for this to be exact, without a C library call.
 @inline(__always)
 private func rounded(_ value: Double) -> Int64 {
     let whole = Int64(value)
@@ -76,7 +76,7 @@ private func rounded(_ value: Double) -> Int64 {
 
 private func wrapped(_ units: Int64, at end: Int64, to start: Int64) -> Int64 { units == end ? start : units }
 
-/// The text of a camera's view as it was written last: while only the target moves, it is not written anew.
+/// The text of a camera's view as last written, reused while only the target moves.
 package struct ViewText: Sendable {
     private var view: PrintedView?
     private var text: [UInt8] = []

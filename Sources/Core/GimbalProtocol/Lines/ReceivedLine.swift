@@ -1,12 +1,12 @@
-// A line of the daemon's as it came, which is how it is passed on; only what is shown to people or decides something is
-// read further than its type.
+// A line from the daemon in its original bytes, for passing it on; only lines that are shown to people or decide
+// something are parsed beyond their type.
 
 import JSONLines
 
 /// A line from the daemon.
 package final class ReceivedLine {
     package let bytes: ArraySlice<UInt8>
-    /// Its type; `nil` for one that this version does not know, and for what is no message.
+    /// The message type; `nil` if this version does not know it, or the line is not a message.
     package let type: MessageType?
 
     package init(_ bytes: ArraySlice<UInt8>) {
@@ -14,31 +14,31 @@ package final class ReceivedLine {
         type = MessageType(of: bytes)
     }
 
-    /// The line, read whole at first use; `nil` if it is no message.
+    /// The parsed line, on first use; `nil` if it is not a message.
     package private(set) lazy var line: ServerLine? = try? ServerLine(line: bytes)
 
-    /// What it says; `nil` if that cannot be read.
+    /// The message; `nil` if it cannot be parsed.
     package var content: ServerMessage? { line?.message }
 
-    /// The id of the request that it answers.
+    /// The id of the answered request.
     package var id: RequestID? { line?.id }
 
-    /// The event that it is, or that it tells of a subscription.
+    /// The event, including those about a subscription.
     package var event: CameraEvent? { if case .event(let event)? = content { event } else { nil } }
 
-    /// The error that it is, if it is one.
+    /// The error, if the line is one.
     package var error: GimbalError? {
         guard type == .error, case .error(let error)? = content else { return nil }
         return error
     }
 
-    /// How a replay went, if it tells that.
+    /// The result of a replay, if the line is one.
     package var traceEnded: TraceEnded? { if case .traceEnded(let ended)? = content { ended } else { nil } }
 
-    /// The line without what differs from run to run of one trace: the epoch of a `reset`.
+    /// The line without the part that differs between runs of the same trace: the epoch of a `reset`.
     package var withoutEpoch: ArraySlice<UInt8> {
         guard type == .reset else { return bytes }
-        // No text of a reset has quotes in it: a camera's name is of letters, an epoch of digits.
+        // No string in a reset has quotes: camera names have none, and epochs are digits.
         let member = Array(",\"epoch\":\"".utf8)
         let starts = bytes.indices.dropLast(member.count - 1)
         guard let start = starts.first(where: { bytes[$0..<($0 + member.count)].elementsEqual(member) }),
@@ -47,7 +47,7 @@ package final class ReceivedLine {
         return bytes[..<start] + bytes[(end + 1)...]
     }
 
-    /// Whether it belongs to what a camera did, as golden files have it: the same for the same trace, steered or not.
+    /// Whether it is part of the event stream in golden files: identical for the same trace, steered or not.
     package var isOfStream: Bool {
         switch type {
         case .moveStarted, .cameraChanged, .idle, .gesture, .touch, .reset: true

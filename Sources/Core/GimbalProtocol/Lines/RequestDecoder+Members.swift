@@ -1,4 +1,4 @@
-// Members of a request in, from the tape. What is there but wrong is an error that says what would be right.
+// Reads the members of a request from the tape. Invalid ones throw errors that say what would be right.
 
 import JSONLines
 
@@ -44,7 +44,7 @@ extension RequestDecoder: MemberVisitor {
         if !isRight { throw error(path) }
     }
 
-    /// Reads what an object is, wherever it stands.
+    /// Reads a value from an object at any depth.
     private mutating func read<Value: Described>(
         _ blank: Value, from node: Int, _ path: FieldPath
     ) throws(WireError) -> Value {
@@ -56,7 +56,7 @@ extension RequestDecoder: MemberVisitor {
         return value
     }
 
-    /// The node of a member; `nil` where there is none and need not be.
+    /// Returns the node of a member; `nil` if it is optional and missing.
     @inline(__always)
     private func member(_ field: Field, _ presence: Presence, _ hint: @autoclosure () -> String) throws(WireError)
         -> Int?
@@ -75,7 +75,7 @@ extension RequestDecoder: MemberVisitor {
         }
     }
 
-    /// The node of an object's member.
+    /// Returns the node of an object's member.
     @inline(__always)
     func child(_ object: Int, _ field: Field) -> Int? { tape.child(of: object, name: field.rawValue) }
 
@@ -112,7 +112,7 @@ extension RequestDecoder: MemberVisitor {
         return unsafe String(decoding: UnsafeBufferPointer(rebasing: bytes[slice.range]), as: UTF8.self)
     }
 
-    /// Whether a number is written as an integer, no larger than a double holds exactly.
+    /// Whether a number is written as an integer that a double represents exactly.
     private func isInteger(_ node: Int) -> Bool {
         let (slice, number) = (tape[node].text, tape[node].number)
         guard slice.count <= 17, abs(number) < 0x1p53, number == Double(Int64(number)) else { return false }
@@ -133,7 +133,7 @@ extension RequestDecoder: MemberVisitor {
 
     // MARK: Words and names
 
-    /// Which of some words a string is.
+    /// Returns the index of a string in a list of words.
     @inline(__always)
     func word(_ node: Int, of words: WordTable) -> Int? {
         guard tape[node].kind == .string else { return nil }
@@ -147,7 +147,7 @@ extension RequestDecoder: MemberVisitor {
         return words.index(of: plain.span, 0, plain.count)
     }
 
-    /// The name of the camera that a request names; a long one costs its string only once.
+    /// Returns the camera name of a request. Repeating a long name costs no new string.
     mutating func cameraName() throws(WireError) -> String? {
         guard let node = child(object, .camera) else { return nil }
         guard tape[node].kind == .string, let name = cameraName(tape[node].text, isEscaped: tape[node].isEscaped)
@@ -155,7 +155,7 @@ extension RequestDecoder: MemberVisitor {
         return name
     }
 
-    /// The camera's name that stands in a string; `nil` if it is none.
+    /// Returns the camera name in a string; `nil` if it is invalid.
     mutating func cameraName(_ slice: ByteRange, isEscaped: Bool) -> String? {
         let isLast =
             slice.count == lastName.utf8.count && slice.count > 0
@@ -170,7 +170,7 @@ extension RequestDecoder: MemberVisitor {
 
     /// Whether `camera` is `"*"`.
     var namesAllCameras: Bool {
-        // With escapes it has six bytes.
+        // With escapes it has up to six bytes.
         guard let node = child(object, .camera), tape[node].kind == .string, tape[node].text.count <= 6 else {
             return false
         }

@@ -1,18 +1,18 @@
-// A line in, its requests out; or the one error that answers it. Nothing here applies a line or remembers anything that
-// would change what a later line means. In the steady state it allocates nothing.
+// Decodes a line into its requests, or the one error that answers it. Nothing here applies a line or keeps state that
+// would change the meaning of a later line. It does not allocate in the steady state.
 
 import Gestures
 import JSONLines
 import MapCamera
 
-/// Why a line was rejected, and what is known of it.
+/// Why a line was rejected, and what could be read of it.
 package struct Rejection: Error {
     package let error: WireError
-    /// Which object of an array was wrong; `nil` if the line as a whole was.
+    /// The index of the invalid object in an array; `nil` if the line as a whole is invalid.
     package let index: Int?
     /// The ids of the line's objects, as far as they could be read.
     package let ids: [ByteRange?]
-    /// Whether the line meant to begin a trace. What follows such a line must not be taken for live input.
+    /// Whether the line was meant to begin a trace. The lines after it must not be treated as live input.
     package let isHeader: Bool
 
     package init(error: WireError, index: Int? = nil, ids: [ByteRange?] = [], isHeader: Bool) {
@@ -25,27 +25,27 @@ package struct Rejection: Error {
 
 /// Decodes lines.
 @safe package struct RequestDecoder: ~Copyable {
-    /// The longest line in bytes by default, its LF and a CR before it not counted.
+    /// The default length limit of a line in bytes, without its LF and the CR before it.
     package static let longestLine = 65536
-    /// The most objects in an array by default.
+    /// The default limit of objects in an array.
     package static let largestFrame = 64
     static let longestID = 256
     static let longestLabel = 64
-    /// The longest label of a marker, in bytes.
+    /// The maximum length of a marker's label, in bytes.
     package static let longestMarker = 256
-    /// The longest text by which a client tells others of itself, in bytes.
+    /// The maximum length of the text by which a client describes itself, in bytes.
     package static let longestAbout = 8192
-    /// The most fingers of one surface.
+    /// The maximum number of fingers on one surface.
     package static let mostFingers = 256
-    /// The version of the protocol that is spoken here.
+    /// The supported version of the protocol.
     static let version = 1
 
     var tape = JSONTape(names: Field.ofRequests)
-    /// The camera name read last: a long name costs its string only once.
+    /// The last camera name: repeating a long name costs no new string.
     var lastName = ""
-    // Sound: it is set as a call that reads a line begins, and used within that call alone.
+    // Sound: it is set at the start of each call that reads a line, and used only within that call.
     var bytes = unsafe UnsafeBufferPointer<UInt8>(start: nil, count: 0)
-    /// The object whose members are read, and where it stands in its request.
+    /// The object being read, and its path in the request.
     var (object, path) = (0, FieldPath())
 
     private let longestLine: Int
@@ -55,25 +55,25 @@ package struct Rejection: Error {
         (self.longestLine, self.largestFrame) = (longestLine, largestFrame)
     }
 
-    /// Reads a line without its LF.
+    /// Decodes a line without its LF.
     ///
-    /// - Returns: the line's one request, or those of its array.
+    /// - Returns: the line's request, or the requests of its array.
     package mutating func decode(_ line: Span<UInt8>) throws(Rejection) -> [Request] {
         var requests: [Request] = []
         try decode(line, into: &requests)
         return requests
     }
 
-    /// Reads a line without its LF, in the room of a line before: that spares an allocation.
+    /// Decodes a line without its LF, reusing the array of an earlier line to save an allocation.
     ///
-    /// - Parameter requests: becomes the line's one request, or those of its array. After an error it means nothing.
+    /// - Parameter requests: receives the line's request, or those of its array; meaningless after an error.
     package mutating func decode(_ line: Span<UInt8>, into requests: inout [Request]) throws(Rejection) {
         var gesture = GestureLine()
         if gesture.read(line), take(gesture, line, into: &requests) { return }
         try decodeAny(line, into: &requests)
     }
 
-    /// Takes what ``GestureLine`` has read of a line; `false` if there is more to say about it.
+    /// Converts a line read by ``GestureLine``; `false` if it needs the general decoder.
     @inline(__always)
     package mutating func take(
         _ gesture: borrowing GestureLine, _ line: Span<UInt8>, into requests: inout [Request]
@@ -84,7 +84,7 @@ package struct Rejection: Error {
         return true
     }
 
-    /// The request of a line that ``GestureLine`` has read; `nil` if there is more to say about it.
+    /// Returns the request of a line read by ``GestureLine``; `nil` if it needs the general decoder.
     private mutating func request(_ report: borrowing GestureLine, _ line: Span<UInt8>) -> Request? {
         let id = report.id.count > 0 ? report.id : nil
         var request = Request(id: id, timeMs: report.gesture.event.time, body: .gesture(report.gesture))
@@ -96,11 +96,11 @@ package struct Rejection: Error {
         return request
     }
 
-    /// What is read now is in this line.
+    /// Sets the line that is being read.
     @inline(__always)
     private mutating func begin(_ line: Span<UInt8>) { unsafe bytes = line.withUnsafeBufferPointer { unsafe $0 } }
 
-    /// Reads any line, without its LF. What is wrong with one is judged here alone.
+    /// Decodes any line, without its LF. All errors are detected here.
     package mutating func decodeAny(_ line: Span<UInt8>, into requests: inout [Request]) throws(Rejection) {
         while !requests.isEmpty { requests.removeLast() }
         begin(line)
@@ -121,7 +121,7 @@ package struct Rejection: Error {
         }
     }
 
-    /// Says what is wrong with a line beyond the limit, of which only the beginning need be there.
+    /// Returns the rejection of an overlong line, of which only the beginning is needed.
     package func rejectTooLong(_ beginning: Span<UInt8>) -> Rejection {
         let error = WireError(.lineTooLong, "a line has at most \(longestLine) bytes")
         return Rejection(error: error, isHeader: looksLikeHeader(beginning))
@@ -161,7 +161,7 @@ package struct Rejection: Error {
         return Rejection(error: error, index: index, ids: ids, isHeader: isHeader)
     }
 
-    /// The id for the answer to a request that may be wrong otherwise.
+    /// Returns the id for the answer to a request that may be otherwise invalid.
     private func readableID(_ object: Int) -> ByteRange? {
         guard let node = child(object, .id), let id = try? id(node) else { return nil }
         return id
@@ -176,8 +176,7 @@ package struct Rejection: Error {
         return true
     }
 
-    /// Whether a line that is no JSON, or not all there, was meant to be a header: wherever it is broken, `"type":"trace"`
-    /// stands in it.
+    /// Whether an invalid or truncated line was meant to be a header: wherever it is broken, it has `"type":"trace"`.
     private func looksLikeHeader(_ line: Span<UInt8>) -> Bool {
         let wanted = Array("\"type\":\"trace\"".utf8)
         var matched = 0
@@ -187,7 +186,7 @@ package struct Rejection: Error {
                 matched += 1
                 if matched == wanted.count { return true }
             } else if !(byte == 0x20 || byte == 0x09) || !(6...7).contains(matched) {
-                // There may be space around the colon. A quote that does not match may begin a new match.
+                // There may be space around the colon. A mismatching quote may begin a new match.
                 matched = byte == wanted[0] ? 1 : 0
             }
         }

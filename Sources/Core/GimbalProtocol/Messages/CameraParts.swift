@@ -1,4 +1,4 @@
-// What messages of both directions are made of: places, positions, bounds, points, insets and viewports.
+// The parts of messages in both directions: places, positions, bounds, points, insets and viewports.
 
 import JSONLines
 import MapCamera
@@ -11,7 +11,7 @@ extension LatLng: Described {
         try visitor.member(.longitude, &longitude, .number(places: 9))
     }
 
-    /// As a position's target: 180° is -180°.
+    /// Writes the place as a position's target: 180° becomes -180°.
     package func writeRounded(to line: inout LineWriter) -> Bool {
         var printed = Corner(place: self)
         if FixedDecimal(longitude, places: 9).units == 180_000_000_000 { printed.place.longitude = -180 }
@@ -36,7 +36,7 @@ extension CameraPosition: Described {
     }
 }
 
-/// A corner of bounds: here 180° is an eastern edge and is not wrapped.
+/// A corner of bounds: here 180° is an eastern edge and not wrapped.
 private struct Corner: Described {
     var place: LatLng
 

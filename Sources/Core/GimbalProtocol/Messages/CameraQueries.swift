@@ -1,22 +1,22 @@
-// Questions about a camera and their answers: `get-camera`, `camera-for-bounds`, `project`, `unproject`, `visible-region`
-// and `cameras` (schema: client.get-camera and server.camera, and so on).
+// Queries about a camera and their answers: `get-camera`, `camera-for-bounds`, `project`, `unproject`, `visible-region`
+// and `cameras` (schema: client.get-camera, server.camera, and so on).
 
 import Gestures
 import JSONLines
 import MapCamera
 
-/// All that is to be known of a camera. (The message `camera`, which rounds its numbers.)
+/// The complete state of a camera. (The message `camera`, which rounds its numbers.)
 @dynamicMemberLookup
 public struct CameraState: Equatable, Sendable {
     /// The camera's name.
     public package(set) var camera: String
     /// The number of its last event; 0 before the first.
     public package(set) var seq: Int
-    /// Where it is.
+    /// The camera's position.
     public package(set) var position: CameraPosition
-    /// What it is set to.
+    /// The camera's settings.
     public package(set) var setup: CameraSetup
-    /// The time of the wall clock at which it is at the position, where one was asked for.
+    /// The wall-clock time at which the camera has the position, if the request named one.
     public package(set) var wallTime: WallTime?
 
     package init(
@@ -32,11 +32,11 @@ public struct CameraState: Equatable, Sendable {
     }
 }
 
-/// How bounds fit into a camera's viewport.
+/// How bounds fit in a camera's viewport.
 public struct BoundsFit: Equatable, Sendable {
-    /// Where the camera would be; `nil` if padding and insets leave nothing of the viewport.
+    /// The fitting position; `nil` if padding and insets leave nothing of the viewport.
     public package(set) var position: CameraPosition?
-    /// Whether all of the bounds would be seen.
+    /// Whether the bounds would be entirely visible.
     public package(set) var fits: Bool
 
     package init(position: CameraPosition?, fits: Bool) { (self.position, self.fits) = (position, fits) }
@@ -76,9 +76,9 @@ extension VisibleRegion: Described {
 }
 
 extension LineWriter {
-    /// Answers `cameras`, of which there may be thousands: their names are kept as text.
+    /// Answers `cameras`. There may be thousands of names, so they are cached as text.
     ///
-    /// - Parameter names: an array of JSON.
+    /// - Parameter names: a JSON array.
     package mutating func cameras(_ names: Span<UInt8>, _ id: Span<UInt8>) {
         open(.cameras, id)
         member(.cameras)

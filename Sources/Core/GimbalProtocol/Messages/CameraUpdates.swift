@@ -1,13 +1,13 @@
-// What `move` and `animate` change a camera by (schema: update, update.zoom-in and so on), and the easings of an animation.
+// The camera updates of `move` and `animate` (schema: update, update.zoom-in and so on), and the easings.
 
 import JSONLines
 import MapCamera
 
-/// The paces that an animation may have. (CSS: `animation-timing-function`, with the same names.)
+/// The easings of an animation. (CSS: `animation-timing-function`, with the same names.)
 public enum EasingName: String, CaseIterable, Sendable, ProtocolWord {
-    /// Quick at first, then slow: cubic-bezier(.25, .1, .25, 1).
+    /// Fast at first, then slow: cubic-bezier(.25, .1, .25, 1).
     case `default`
-    /// As fast all the way.
+    /// Constant speed.
     case linear
     /// Slow at first.
     case easeIn = "ease-in"
@@ -28,9 +28,9 @@ public enum EasingName: String, CaseIterable, Sendable, ProtocolWord {
     }
 }
 
-/// How an animation goes from one position to another.
+/// The path of an animation from one position to another.
 public enum AnimationPath: Equatable, Sendable {
-    /// Each value for itself.
+    /// Each value separately.
     case straight
     /// Out, over and in.
     case flight(Flight = Flight())
@@ -54,7 +54,7 @@ enum UpdateKind: String, ProtocolWord {
 }
 
 extension CameraUpdate {
-    /// The update's name in the protocol; `nil` for the three that fingers make, which are gestures there.
+    /// The update's name in the protocol; `nil` for the three made by fingers, which are gestures there.
     var kind: UpdateKind? {
         switch self {
         case .zoomIn: .zoomIn
@@ -118,7 +118,7 @@ extension CameraUpdate: Described {
             try visitor.member(.y, &y, .number(in: .points))
             self = .scrollBy(x: x, y: y)
         case .fitBounds(var bounds, let insets):
-            // The same padding on each side may be read, and is written as insets.
+            // Equal padding on all sides may be read, but is written as insets.
             var (padding, sides): (Double?, EdgeInsets?) = (nil, insets)
             try visitor.object(.bounds, &bounds)
             try visitor.member(.padding, &padding, .number(in: .insets))
@@ -135,7 +135,7 @@ extension CameraUpdate: Described {
 }
 
 extension ClientRequest {
-    /// An animation on a path; without a duration, in the usual time, or in that which the flight asks for.
+    /// Creates an animation on a path; without a duration, in the default time or the time that the flight needs.
     package static func animate(
         _ update: CameraUpdate, durationMs: Double?, easing: EasingName, path: AnimationPath
     ) -> ClientRequest {
@@ -146,7 +146,7 @@ extension ClientRequest {
         }
     }
 
-    /// Shows a visitor the members of `animate`, and says what is read.
+    /// Shows a visitor the members of `animate`, and returns the request read.
     static func describe<V: MemberVisitor & ~Copyable>(
         _ visitor: inout V, _ update: CameraUpdate, _ durationMs: Double?, _ easing: EasingName, _ flight: Flight?
     ) throws(V.Failure) -> ClientRequest {

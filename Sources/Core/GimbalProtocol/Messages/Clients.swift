@@ -1,14 +1,14 @@
-// `clients` (schema: client.clients, server.clients): who is connected, in pages.
+// `clients` (schema: client.clients, server.clients): the connected clients, in pages.
 
 import JSONLines
 
 /// A client of the daemon.
 public struct Client: Equatable, Sendable {
-    /// What a client may do.
+    /// The permissions of a client.
     public enum Role: String, CaseIterable, Sendable, ProtocolWord {
-        /// Feeds and commands cameras, watches and asks.
+        /// May feed and command cameras, watch and query.
         case everything
-        /// Watches and asks.
+        /// May watch and query.
         case watchOnly = "watch-only"
     }
 
@@ -16,9 +16,9 @@ public struct Client: Equatable, Sendable {
     public struct Following: Equatable, Sendable {
         /// The camera's name.
         public package(set) var camera: String
-        /// Which events are sent.
+        /// The events that are sent.
         public package(set) var delivery: EventDelivery
-        /// Events that have not been sent yet.
+        /// The number of events not sent yet.
         public package(set) var behind: Int
 
         package init(camera: String, delivery: EventDelivery, behind: Int) {
@@ -26,39 +26,39 @@ public struct Client: Equatable, Sendable {
         }
     }
 
-    /// Counts connections from 1.
+    /// The connection's number, counted from 1.
     public package(set) var number: Int
-    /// Whether it is the connection that asks.
+    /// Whether it is the connection that sent the request.
     public package(set) var isSelf = false
-    /// The number of its user as it connected; `nil` where that is not told.
+    /// The id of the user when it connected; `nil` if that is not disclosed.
     public package(set) var user: Int?
-    /// The number of its process as it connected; `nil` where that is not told.
+    /// The id of the process when it connected; `nil` if that is not disclosed.
     public package(set) var process: Int?
-    /// What it may do.
+    /// The client's permissions.
     public package(set) var role = Role.everything
-    /// What it tells others of itself.
+    /// The client's description of itself.
     public package(set) var about: String?
-    /// The camera that it plays a trace into.
+    /// The camera that the client plays a trace into.
     public package(set) var replay: String?
     /// Whether it has subscribed to all cameras.
     public package(set) var followsAll = false
-    /// How many subscriptions it has.
+    /// The number of its subscriptions.
     public package(set) var subscriptionCount = 0
-    /// The first 16 of them.
+    /// The first 16 subscriptions.
     public package(set) var subscriptions: [Following] = []
-    /// How many of its requests wait for a camera's rest.
+    /// The number of its requests that wait for a camera to rest.
     public package(set) var waits = 0
-    /// Bytes of answers that it has not been sent yet.
+    /// Bytes of answers not sent yet.
     public package(set) var unreadBytes = 0
 
     package init(number: Int) { self.number = number }
 }
 
-/// Some of the clients of the daemon, sorted by their numbers.
+/// Some of the daemon's clients, sorted by number.
 public struct ClientPage: Equatable, Sendable {
-    /// At most 64.
+    /// The clients, at most 64.
     public package(set) var clients: [Client]
-    /// Whether there are clients with greater numbers.
+    /// Whether there are clients with higher numbers.
     public package(set) var hasMore: Bool
 
     package init(clients: [Client], hasMore: Bool) { (self.clients, self.hasMore) = (clients, hasMore) }

@@ -1,62 +1,62 @@
-// `error` (client.* → server.error): what a peer did wrong, in the protocol's own codes. It is written in one place,
-// `LineWriter.error`, and read in one, `GimbalError`.
+// `error` (client.* → server.error): what was wrong with a request, in the protocol's own codes. `GimbalError`
+// describes its members.
 
 import JSONLines
 
-/// What kind of error it is. A code that this version does not know is kept by its name.
+/// The kind of an error. A code unknown to this version keeps its name.
 public struct ErrorCode: RawRepresentable, Hashable, Sendable {
-    /// The code as the protocol writes it.
+    /// The code in the protocol.
     public let rawValue: String
 
-    /// A code as the protocol writes it.
+    /// Creates a code from its name in the protocol.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// The line is not strict JSON.
     public static let invalidJSON = ErrorCode(rawValue: "invalid-json")
-    /// The line is longer than the daemon takes: 65,536 bytes, unless its options say otherwise.
+    /// The line is longer than the daemon accepts: by default, 65,536 bytes.
     public static let lineTooLong = ErrorCode(rawValue: "line-too-long")
     /// The daemon does not know this type of request.
     public static let unknownType = ErrorCode(rawValue: "unknown-type")
-    /// A required field is not there.
+    /// A required field is missing.
     public static let missingField = ErrorCode(rawValue: "missing-field")
-    /// A value is outside its range or of a wrong type, or the question has no answer.
+    /// A value is outside its range or of the wrong type, or the question has no answer.
     public static let invalidValue = ErrorCode(rawValue: "invalid-value")
-    /// The daemon speaks another version of the protocol.
+    /// The daemon speaks a different version of the protocol.
     public static let unsupportedVersion = ErrorCode(rawValue: "unsupported-version")
-    /// In a replay, time went back.
+    /// Time went backwards in a replay.
     public static let timeReversed = ErrorCode(rawValue: "time-reversed")
-    /// There is no such camera, and the request said that it is to make none.
+    /// There is no such camera, and the request said not to create one.
     public static let unknownCamera = ErrorCode(rawValue: "unknown-camera")
-    /// A replay runs on this camera.
+    /// A replay is running on this camera.
     public static let busy = ErrorCode(rawValue: "busy")
     /// The daemon does not accept this request from this connection.
     public static let denied = ErrorCode(rawValue: "denied")
     /// A limit was reached; the message names it.
     public static let limitReached = ErrorCode(rawValue: "limit-reached")
-    /// No replay runs on this camera.
+    /// No replay is running on this camera.
     public static let noReplay = ErrorCode(rawValue: "no-replay")
-    /// Another client has leased the camera; the message names it, and the time left.
+    /// Another client has leased the camera; the message names it and the time left.
     public static let leased = ErrorCode(rawValue: "leased")
-    /// The camera has no lease of that number, or this connection has no part in it.
+    /// The camera has no lease of that number, or this connection is not part of it.
     public static let noLease = ErrorCode(rawValue: "no-lease")
-    /// What was waited for did not come in time.
+    /// The wait timed out.
     public static let timeout = ErrorCode(rawValue: "timeout")
-    /// The camera that was waited for was removed.
+    /// The awaited camera was removed.
     public static let removed = ErrorCode(rawValue: "removed")
     /// The daemon could not start; the message says why.
     public static let unavailable = ErrorCode(rawValue: "unavailable")
 
-    /// Every code of this version. Tests hold it against the table of the protocol and against the schema.
+    /// All codes of this version. Tests compare them with the table in the protocol and with the schema.
     package static let known: [ErrorCode] = [
         .invalidJSON, .lineTooLong, .unknownType, .missingField, .invalidValue, .unsupportedVersion, .timeReversed,
         .unknownCamera, .busy, .denied, .limitReached, .noReplay, .leased, .noLease, .timeout, .removed, .unavailable,
     ]
 }
 
-/// What was wrong with a request, where, and what would be right. On its way to the peer it gets the number of the line.
+/// What was wrong with a request, where, and what would be right. The line number is added when it is sent.
 package struct WireError: Error, Equatable, Sendable {
     package var code: ErrorCode
-    /// The field as a dotted path, where one is to blame.
+    /// The dotted path of the field at fault, if any.
     package var field: String?
     package var message: String
 
@@ -66,7 +66,7 @@ package struct WireError: Error, Equatable, Sendable {
         self.message = message
     }
 
-    /// The error for a request that was right, in an array with one that was not.
+    /// The error for a valid request in an array with an invalid one.
     package var ofOtherRequest: WireError { WireError(code, "the array was rejected as a whole: \(message)") }
 
     static func wrong(_ path: FieldPath, _ message: String) -> WireError {
@@ -77,7 +77,7 @@ package struct WireError: Error, Equatable, Sendable {
         WireError(.missingField, field: path.description, "\(path) is missing: \(message)")
     }
 
-    /// The protocol's error for a line that the JSON reader does not take.
+    /// Converts an error of the JSON reader to the protocol's error.
     package init(_ error: JSONError) {
         let code: ErrorCode =
             switch error.kind {
@@ -87,30 +87,30 @@ package struct WireError: Error, Equatable, Sendable {
         self.init(code, error.message)
     }
 
-    /// The daemon's error without the number of the line, for passing it on.
+    /// Drops the line number from an error of the daemon, for passing it on.
     package init(_ error: GimbalError) { self.init(error.code, field: error.field, error.message) }
 }
 
-/// A request that the daemon refused. The camera is exactly what it was.
+/// A request that the daemon refused, which left the camera unchanged.
 public struct GimbalError: Error, Equatable, Sendable {
-    /// What kind of error it is.
+    /// The kind of an error.
     public typealias Code = ErrorCode
 
-    /// Counts the lines of the connection from 1; 0 is the connection itself.
+    /// The number of the line on the connection, from 1; 0 for an error of the connection itself.
     public package(set) var line: Int
-    /// What kind of error it is.
+    /// The kind of the error.
     public package(set) var code: Code
-    /// The field that is wrong as a dotted path, such as `update.zoom`, where one is to blame.
+    /// The dotted path of the field at fault, if any, such as `update.zoom`.
     public package(set) var field: String?
-    /// What was wrong and what would be right, for people; it may change.
+    /// What was wrong and what would be right, for people; the wording may change.
     public package(set) var message: String
 
-    /// Whether the daemon refuses the connection, which it then ends, and not a line.
+    /// Whether the daemon refuses the connection, which it then closes, instead of a line.
     public var isOfConnection: Bool { line == 0 }
 }
 
 extension GimbalError: CustomStringConvertible {
-    /// The message, and the field where there is one that the message does not begin with.
+    /// The message, with the field unless the message begins with it.
     public var description: String {
         guard let field, !message.hasPrefix(field) else { return message }
         return "\(message) (\(field))"
@@ -120,10 +120,10 @@ extension GimbalError: CustomStringConvertible {
 extension GimbalError: Described {
     package static let blank = GimbalError(WireError(.unavailable, ""), line: nil)
 
-    /// Where lines have no numbers.
+    /// Stands for a missing line number.
     private static let noLine = -1
 
-    /// - Parameter line: the number of the line; `nil` where lines have none.
+    /// - Parameter line: the number of the line; `nil` if lines are not numbered.
     package init(_ error: WireError, line: UInt64?) {
         self.line = line.map { Int(clamping: $0) } ?? Self.noLine
         (code, field, message) = (error.code, error.field, error.message)

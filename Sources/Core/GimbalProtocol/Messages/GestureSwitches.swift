@@ -1,11 +1,11 @@
-// Which gestures move a camera: some of the switches, as `set-gestures` has them, or all.
+// The switches for gestures that move a camera: some of them, as in `set-gestures`, or all.
 
 import Gestures
 import JSONLines
 
-/// Switches of gestures to be set; one that is `nil` stays as it is. ``/Gestures/GestureSettings`` says what each is for.
+/// Gesture switches to set; `nil` leaves a switch unchanged. ``/Gestures/GestureSettings`` describes each.
 public struct GestureSwitches: Equatable, Sendable {
-    /// Pans; without it the other gestures leave the target where it is.
+    /// Pans; if off, the other gestures do not move the target.
     public var scroll: Bool?
     /// Pinches, taps and one-finger zooms.
     public var zoom: Bool?
@@ -13,14 +13,14 @@ public struct GestureSwitches: Equatable, Sendable {
     public var rotate: Bool?
     /// Tilts.
     public var tilt: Bool?
-    /// Without it zoom and rotation are about the target, and pans wait until they end.
+    /// If off, zoom and rotation are about the target, and pans wait until they end.
     public var scrollDuringRotateOrZoom: Bool?
-    /// Whether a pan goes on when its finger has left the screen.
+    /// Whether a pan continues after its finger has left the screen.
     public var fling: Bool?
-    /// Whether a pinch and a rotation do.
+    /// Whether a pinch and a rotation continue.
     public var inertia: Bool?
 
-    /// Switches, of which those left out stay as they are.
+    /// Creates switches; omitted ones leave the setting unchanged.
     public init(
         scroll: Bool? = nil, zoom: Bool? = nil, rotate: Bool? = nil, tilt: Bool? = nil,
         scrollDuringRotateOrZoom: Bool? = nil, fling: Bool? = nil, inertia: Bool? = nil
@@ -34,7 +34,7 @@ public struct GestureSwitches: Equatable, Sendable {
         self.inertia = inertia
     }
 
-    /// All switches as these settings have them.
+    /// Creates all switches from settings.
     public init(_ settings: GestureSettings) {
         self.init(
             scroll: settings.scroll, zoom: settings.zoom, rotate: settings.rotate, tilt: settings.tilt,
@@ -42,7 +42,7 @@ public struct GestureSwitches: Equatable, Sendable {
             inertia: settings.inertia)
     }
 
-    /// The settings with these switches set.
+    /// Returns settings with these switches applied.
     public func applied(to settings: GestureSettings) -> GestureSettings {
         var settings = settings
         settings.scroll = scroll ?? settings.scroll
@@ -73,7 +73,7 @@ extension GestureSwitches: Described {
 extension GestureSettings: Described {
     package static let blank = GestureSettings()
 
-    /// One that is left out is as a new camera has it.
+    /// An omitted switch defaults to that of a new camera.
     package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
         var switches = GestureSwitches(self)
         try switches.describe(&visitor)

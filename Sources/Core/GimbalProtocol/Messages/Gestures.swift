@@ -1,12 +1,12 @@
-// Reports of gestures: `pan`, `pinch`, `rotate`, `tilt`, `one-finger-zoom`, `double-tap`, `two-finger-tap` and `position`
-// (schema: client.pan and so on). A kind that is added needs its word and its value here; the compiler asks for both.
+// Reports of gestures: `pan`, `pinch`, `rotate`, `tilt`, `one-finger-zoom`, `double-tap`, `two-finger-tap` and
+// `position` (schema: client.pan and so on). A new kind needs its word and its value here; the compiler asks for both.
 
 import Gestures
 import JSONLines
 import MapCamera
 
 extension GestureKind {
-    /// The `type` of the gesture's line.
+    /// The `type` of a line about the gesture.
     public var type: String {
         switch self {
         case .pan: "pan"
@@ -33,27 +33,27 @@ extension GesturePhase: ProtocolWord {
 }
 
 extension ClientRequest {
-    /// A report of a gesture, and what tells that from others of its kind.
+    /// A report of a gesture, and the label that distinguishes it from others of its kind.
     public struct Gesture: Equatable, Sendable {
         /// The report.
         public var event: GestureEvent
-        /// Tells apart two gestures of one kind on one connection.
+        /// Distinguishes gestures of the same kind on one connection.
         public var label: GestureKey.Label
 
-        /// A report of a gesture that may have a label.
+        /// Creates a report of a gesture, optionally with a label.
         public init(_ event: GestureEvent, label: GestureKey.Label = .none) {
             (self.event, self.label) = (event, label)
         }
     }
 
-    /// A report of a gesture; the label tells apart two gestures of one kind on one connection.
+    /// Creates a report of a gesture; the label distinguishes gestures of the same kind on one connection.
     public static func gesture(_ event: GestureEvent, label: GestureKey.Label = .none) -> ClientRequest {
         .gesture(Gesture(event, label: label))
     }
 }
 
 extension ClientRequest.Gesture {
-    /// Why the protocol has no words for it; `nil` if it has.
+    /// Why the protocol cannot express the report; `nil` if it can.
     var problem: String? {
         if let problem = label.problem { return problem }
         guard let value = event.value else {
@@ -63,10 +63,10 @@ extension ClientRequest.Gesture {
         return value.kind == event.kind ? nil : "the value is not one of the gesture \(event.kind.type)"
     }
 
-    /// Shows a visitor the members. The time is the line's.
+    /// Shows a visitor the members, except for the time, which is the line's.
     mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
         if event.kind.isTap {
-            // A tap has happened when it is reported.
+            // A tap is over when it is reported.
             try visitor.member(.phase, &event.phase, WordRule(), default: .ended)
         } else {
             try visitor.member(.phase, &event.phase, WordRule())
@@ -116,7 +116,7 @@ extension GestureEvent {
     }
 }
 
-/// How far fingers have moved: of some gestures only y counts, and is written.
+/// The distance that fingers have moved; for some gestures only y counts, and only it is written.
 private struct Translation: Described {
     var x: Double?
     var y = 0.0
@@ -130,7 +130,7 @@ private struct Translation: Described {
 }
 
 extension GestureKey.Label {
-    /// Why the protocol has no words for it; `nil` if it has.
+    /// Why the protocol cannot express the label; `nil` if it can.
     var problem: String? {
         guard case .number(let number) = self, !RequestID.numbers.contains(Int(number)) else { return nil }
         return "a label is a number within ±(2^53−1), or a text"
@@ -138,17 +138,17 @@ extension GestureKey.Label {
 }
 
 extension LineWriter {
-    /// Writes the reports of one frame as a line of a trace that is made of a recording, LF included: rounded, points and
-    /// degrees to 6 decimals, a scale to 9, times to 3.
+    /// Writes the reports of one frame of a recording as a line of a trace, LF included: points and degrees are rounded
+    /// to 6 decimals, a scale to 9, times to 3.
     ///
-    /// - Parameter camera: the camera that they name; a trace has it in its header.
+    /// - Parameter camera: the camera to name; a trace names it in its header.
     package mutating func frame(_ events: [GestureEvent], timeMs: Double, camera: String? = nil) {
         isRounded = true
         if events.count > 1 { write("[") }
         for index in events.indices {
             if index > 0 { write(",") }
             var (gesture, camera) = (ClientRequest.Gesture(events[index]), camera)
-            // A frame has one time, which its first object names.
+            // A frame has one time, given by its first object.
             var time = index == 0 ? timeMs : nil
             open(gesture.event.kind.type)
             member(.timeMs, &time, .time)

@@ -1,8 +1,8 @@
-// `hello` (schema: client.hello, server.hello): which daemon answers.
+// `hello` (schema: client.hello, server.hello): identifies the daemon.
 
 import JSONLines
 
-/// The daemon that answers.
+/// The daemon's answer to `hello`.
 public struct DaemonHello: Equatable, Sendable {
     /// The version of the protocol: 1.
     public package(set) var version: Int
@@ -11,7 +11,7 @@ public struct DaemonHello: Equatable, Sendable {
 }
 
 extension MemberVisitor where Self: ~Copyable {
-    /// The version of the protocol that a client speaks.
+    /// Visits the version of the protocol that a client speaks.
     mutating func version(_ version: inout Int) throws(Failure) {
         var number = Double(version)
         try member(.version, &number, .number(), hint: "it is \(RequestDecoder.version)")

@@ -1,35 +1,35 @@
-// What a camera does when nothing has moved it for a time (schema: idle-action, client.set-idle-action), and the traces that it
-// can play then: `traces` (schema: client.traces, server.traces).
+// What a camera does after nothing has moved it for a time (schema: idle-action, client.set-idle-action), and the
+// traces available for that: `traces` (schema: client.traces, server.traces).
 
 import JSONLines
 import MapCamera
 
-/// What a camera does by itself once it has rested for a time, without a finger on it, a command or a lease.
+/// What a camera does on its own after resting for a time without fingers, commands or a lease.
 public struct IdleAction: Equatable, Codable, Sendable {
-    /// What it does.
+    /// The action of a camera.
     public enum Action: Equatable, Codable, Sendable {
-        /// It flies to a position, in 0 to 3,600,000 ms; `nil` is as long as the flight asks for.
+        /// Flies to a position, in 0 to 3,600,000 ms; `nil` to use the flight's speed.
         case flyHome(CameraPosition, durationMs: Double? = nil)
-        /// It flies to where a trace begins and plays that, once or over and over. ``ClientRequest/traces`` asks for the names.
+        /// Flies to where a trace begins and plays it, once or repeatedly. ``ClientRequest/traces`` asks for the names.
         case play(trace: String, loop: Bool = true)
     }
 
-    /// How long it rests before, 1,000 to 86,400,000 ms.
+    /// How long the camera rests before the action, 1,000 to 86,400,000 ms.
     public var afterMs: Double
-    /// What it does then.
+    /// The action.
     public var action: Action
 
-    /// An action after so many milliseconds of rest.
+    /// Creates an action that starts after so many milliseconds of rest.
     public init(afterMs: Double, _ action: Action) { (self.afterMs, self.action) = (afterMs, action) }
 }
 
-/// A trace that the daemon can play by itself. (Of the message `traces`.)
+/// A trace that the daemon can play on its own. (Part of the message `traces`.)
 public struct StoredTraceInfo: Equatable, Codable, Sendable {
-    /// The file's name.
+    /// The name of the file.
     public package(set) var trace: String
-    /// How many lines it has, between its first and its last.
+    /// The number of lines between the first and the last.
     public package(set) var lines: Int
-    /// How long it takes at its own pace, until the camera rests, in milliseconds.
+    /// The duration at the trace's own pace until the camera rests, in milliseconds.
     public package(set) var durationMs: Double
 
     package init(trace: String, lines: Int, durationMs: Double) {
@@ -40,12 +40,12 @@ public struct StoredTraceInfo: Equatable, Codable, Sendable {
 // MARK: Members
 
 extension ClosedRange<Double> {
-    /// How long a camera rests before its idle action begins, in milliseconds.
+    /// The allowed rest before an idle action, in milliseconds.
     package static var idleTimes: Self { 1000...86_400_000 }
 }
 
 extension MemberRule where Self == CameraNameRule {
-    /// The name of a trace is made as that of a camera.
+    /// The name of a trace, with the same rules as a camera's.
     static var traceName: Self { CameraNameRule() }
 }
 
@@ -79,7 +79,7 @@ extension IdleAction.Action: Described {
 }
 
 extension IdleAction: Described {
-    /// Whether a client can set it.
+    /// Whether a client could set it.
     package var isPossible: Bool {
         let isKnown =
             switch action {
@@ -98,7 +98,7 @@ extension IdleAction: Described {
         self = setting ?? self
     }
 
-    /// Shows a visitor the members of the setting, whose action is `null` where it is `nil`.
+    /// Shows a visitor the members of the setting; `nil` has a `null` action.
     static func describe<V: MemberVisitor & ~Copyable>(
         _ visitor: inout V, _ setting: inout IdleAction?, isNullable: Bool = true
     ) throws(V.Failure) {

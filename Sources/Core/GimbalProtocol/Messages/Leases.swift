@@ -1,18 +1,18 @@
-// A lease: for a time, only those who hold it move a camera (schema: client.take-lease, client.join-lease, client.end-lease,
-// server.lease, server.lease-taken, server.lease-ended).
+// Leases: for a time, only the holders of a lease move the camera (schema: client.take-lease, client.join-lease,
+// client.end-lease, server.lease, server.lease-taken, server.lease-ended).
 
 import JSONLines
 
-/// What a client asks for that takes a lease, or prolongs its own.
+/// A request to take a lease, or to extend one's own.
 public struct LeaseRequest: Equatable, Sendable {
-    /// How long it lasts, from now or from when it is granted: 1 to 3,600,000 ms.
+    /// The duration, from now or from when the lease is granted: 1 to 3,600,000 ms.
     public var forMs: Double
-    /// What others are told of who holds it: 1 to 256 bytes.
+    /// The description of the holder for other clients: 1 to 256 bytes.
     public var label: String?
-    /// Whether the request waits while another client holds it, or plays a trace; otherwise it is refused.
+    /// Whether to wait while another client holds the lease or plays a trace; otherwise the request is refused.
     public var wait: Bool
 
-    /// A lease of so many milliseconds.
+    /// Creates a request for a lease of so many milliseconds.
     public init(forMs: Double, label: String? = nil, wait: Bool = false) {
         (self.forMs, self.label, self.wait) = (forMs, label, wait)
     }
@@ -22,13 +22,13 @@ public struct LeaseRequest: Equatable, Sendable {
 public struct CameraLease: Equatable, Sendable {
     /// The camera's name.
     public package(set) var camera: String
-    /// Milliseconds of the camera's clock, now.
+    /// The current time of the camera's clock in milliseconds.
     public package(set) var timeMs: Double
-    /// Its number, by which others join it or end it.
+    /// The number by which other clients join or end it.
     public package(set) var lease: Int
-    /// When it ends on the camera's clock, in milliseconds. It lasts longer where its holder plays a trace: until that ends.
+    /// The end on the camera's clock, in milliseconds. If the holder plays a trace, the lease lasts until that ends.
     public package(set) var untilMs: Double
-    /// What its holder has told of itself.
+    /// The holder's description of itself.
     public package(set) var label: String?
 
     package init(camera: String, timeMs: Double, lease: Int, untilMs: Double, label: String?) {
@@ -37,13 +37,13 @@ public struct CameraLease: Equatable, Sendable {
     }
 }
 
-/// Why a lease has ended.
+/// Why a lease ended.
 public enum LeaseEndReason: String, CaseIterable, Sendable, ProtocolWord {
-    /// Its time was up.
+    /// It expired.
     case time
     /// A client ended it.
     case ended
-    /// Its holder's connection ended.
+    /// The holder disconnected.
     case disconnected
 }
 
@@ -53,9 +53,9 @@ public struct LeaseEnd: Equatable, Sendable {
     public package(set) var camera: String
     /// Milliseconds of the camera's clock.
     public package(set) var timeMs: Double
-    /// Its number.
+    /// The number of the lease.
     public package(set) var lease: Int
-    /// Why it has ended.
+    /// Why it ended.
     public package(set) var reason: LeaseEndReason
 
     package init(camera: String, timeMs: Double, lease: Int, reason: LeaseEndReason) {
@@ -66,7 +66,7 @@ public struct LeaseEnd: Equatable, Sendable {
 // MARK: Members
 
 extension ClosedRange<Double> {
-    /// How long a lease lasts, in milliseconds.
+    /// The allowed durations of a lease, in milliseconds.
     package static var leases: Self { 1...durations.upperBound }
 }
 

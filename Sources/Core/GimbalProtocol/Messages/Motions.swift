@@ -1,16 +1,16 @@
-// `motion` (schema: server.motion): what moves a camera by itself, told when it begins, so that others reckon for themselves
-// where the camera is at any time.
+// `motion` (schema: server.motion): the start of a motion without input, so that clients can compute the camera's
+// position at any time themselves.
 
 import JSONLines
 import MapCamera
 
-/// What moves a camera by itself from a time on, or that nothing does any more. (The message `motion`.)
+/// The start or the end of a motion without input. (The message `motion`.)
 public struct CameraMotion: Equatable, Sendable {
     /// The camera's name.
     public package(set) var camera: String
-    /// Milliseconds of the camera's clock: when that began, or the last frame of what has ended.
+    /// The start, or the last frame of a motion that has ended, in milliseconds of the camera's clock.
     public package(set) var timeMs: Double
-    /// How it began; `nil` if nothing moves the camera by itself.
+    /// The start of the motion; `nil` if the camera no longer moves on its own.
     public package(set) var motion: MotionStart?
 
     package init(camera: String, timeMs: Double, motion: MotionStart?) {
@@ -18,15 +18,15 @@ public struct CameraMotion: Equatable, Sendable {
     }
 }
 
-/// How a motion begins: all that its frames depend on. (Of the message `motion`.)
+/// The start of a motion: everything that its frames depend on. (Part of the message `motion`.)
 public struct MotionStart: Equatable, Sendable {
-    /// When it begins.
+    /// The wall-clock time of the start.
     public package(set) var wallTime: WallTime
-    /// Where the camera is then.
+    /// The camera's position at the start.
     public package(set) var position: CameraPosition
-    /// What the camera is set to: its viewport, zoom range and target bounds.
+    /// The camera's settings: viewport, zoom range and target bounds.
     public package(set) var setup: CameraSetup
-    /// What moves it.
+    /// The cause of the motion.
     public package(set) var cause: MotionCause
 
     package init(at wallTime: WallTime, _ position: CameraPosition, _ setup: CameraSetup, _ cause: MotionCause) {
@@ -35,19 +35,19 @@ public struct MotionStart: Equatable, Sendable {
             viewport: setup.viewport, zoomRange: setup.zoomRange, targetBounds: setup.targetBounds)
     }
 
-    /// Where the camera is at the start and in each frame behind it.
+    /// The camera's positions at the start and in each following frame.
     public var frames: MotionFrames { MotionFrames(self) }
 }
 
-/// What moves a camera by itself.
+/// What moves a camera without input.
 public enum MotionCause: Equatable, Sendable {
     /// ``ClientRequest/animate(_:durationMs:easing:)``, ``ClientRequest/fly(_:_:durationMs:easing:)`` or
-    /// ``ClientRequest/tour(_:)``; no other request does.
+    /// ``ClientRequest/tour(_:)``; no other request.
     case request(ClientRequest)
     /// Fingers that have left the screen.
     case glide(Momentum)
 
-    /// The motion of a camera from a time in milliseconds on; `nil` if the camera stays where it is.
+    /// Returns the motion of a camera that starts at a time in milliseconds; `nil` if the camera would not move.
     package func motion(of camera: Camera, at time: Double) -> Motion? {
         switch self {
         case .request(.animate(let update, let duration, let easing)):
@@ -62,7 +62,7 @@ public enum MotionCause: Equatable, Sendable {
         }
     }
 
-    /// What an animation or a flight changes the camera by.
+    /// The camera update of an animation or a flight.
     package var update: CameraUpdate? {
         switch self {
         case .request(.animate(let update, _, _)), .request(.fly(let update, _, _, _)): update
@@ -71,9 +71,9 @@ public enum MotionCause: Equatable, Sendable {
     }
 }
 
-/// Where a camera is at the start of a motion and in its frames, 1000/60 ms apart; while a tour waits there are none.
+/// The camera's positions at the start of a motion and in its frames, 1000/60 ms apart; a tour's waits have none.
 public struct MotionFrames: Sequence, IteratorProtocol {
-    /// Where the camera is at a time, and whether it stays there.
+    /// The camera's position at a time, and whether it stays there.
     public typealias Element = Presentation
 
     private let start: WallTime
@@ -87,12 +87,12 @@ public struct MotionFrames: Sequence, IteratorProtocol {
         motion = start.cause.motion(of: camera, at: 0)
     }
 
-    /// When the next frame is; `nil` behind the last.
+    /// The time of the next frame; `nil` after the last.
     public var nextTime: WallTime? {
         isAtStart ? start : motion.map { start.adding(milliseconds: $0.nextFrame) }
     }
 
-    /// Passes over the frames before a time, but not the last of all.
+    /// Skips the frames before a time, but never the final one.
     public mutating func skip(to time: WallTime) {
         let elapsed = time.milliseconds(since: start)
         guard let first = motion?.nextFrame, first < elapsed else { return }
@@ -100,7 +100,7 @@ public struct MotionFrames: Sequence, IteratorProtocol {
         motion?.skip(to: elapsed, &camera)
     }
 
-    /// The next frame; `nil` behind the last.
+    /// Returns the next frame; `nil` after the last.
     public mutating func next() -> Presentation? {
         guard let time = nextTime else { return nil }
         if isAtStart {
@@ -128,7 +128,7 @@ extension MotionStart: Described {
     package static let blank = MotionStart(
         at: WallTime(microseconds: 0), .blank, .blank, .glide(.blank))
 
-    /// From rounded numbers would come other frames than the daemon's.
+    /// Rounded numbers would produce other frames than the daemon's.
     package static var isInput: Bool { true }
     package var isPossible: Bool { position.isPossible && setup.viewport.isPossible }
 

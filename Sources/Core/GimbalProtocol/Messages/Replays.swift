@@ -1,62 +1,62 @@
-// Steering a replay from any connection, and its markers (schema: client.pause-replay and so on, client.marker,
-// server.replay, server.marker). The replay's own lines stand in Traces.swift.
+// Control of a replay from any connection, and markers (schema: client.pause-replay and so on, client.marker,
+// server.replay, server.marker). The lines of a trace are in Traces.swift.
 
 import JSONLines
 import MapCamera
 
 // MARK: Types
 
-/// Where in a replay to go.
+/// The target of a seek.
 public enum ReplayTarget: Equatable, Sendable {
-    /// A time of the trace, in milliseconds from its first event; one before it is 0.
+    /// A time of the trace, in milliseconds from its first event; negative times count as 0.
     case time(Double)
-    /// The first marker of this label that has been read: 1 to 256 bytes.
+    /// The first marker read so far with this label: 1 to 256 bytes.
     case marker(String)
-    /// So many milliseconds of the trace from where the replay is; back, if negative.
+    /// Milliseconds of the trace from the current position; backwards if negative.
     case offset(Double)
 }
 
-/// What a replay does.
+/// The state of a replay.
 public enum ReplayState: String, CaseIterable, Sendable, ProtocolWord {
-    /// It plays, at its speed.
+    /// The replay plays, at its speed.
     case playing
     /// Its clock is stopped.
     case paused
-    /// It is on its way to another place; the camera stays where it was until it is there.
+    /// The replay is seeking; the camera stays where it was until that is done.
     case seeking
-    /// All of it has been played, and it can be sought and played again, until something else moves the camera.
+    /// The trace has been played, and can be sought and played again until something else moves the camera.
     case atEnd = "at-end"
-    /// It is over, and the camera is free.
+    /// The replay is over, and the camera is free.
     case ended
 }
 
-/// A place in a trace that has a name.
+/// A named position in a trace.
 public struct ReplayMarker: Equatable, Codable, Sendable {
     /// Milliseconds from the trace's first event.
     public package(set) var timeMs: Double
-    /// What it is called: 1 to 256 bytes.
+    /// The label: 1 to 256 bytes.
     public package(set) var label: String
 
     package init(timeMs: Double, label: String) { (self.timeMs, self.label) = (timeMs, label) }
 }
 
-/// How a replay stands. (The message `replay`.)
+/// The status of a replay. (The message `replay`.)
 public struct ReplayStatus: Equatable, Sendable {
-    /// The name of the camera that it moves.
+    /// The name of the replay's camera.
     public package(set) var camera: String
-    /// What it does.
+    /// The state.
     public package(set) var state: ReplayState
-    /// Where it is, in milliseconds from the trace's first event; while it seeks, where it goes.
+    /// The position, in milliseconds from the trace's first event; during a seek, the target.
     public package(set) var timeMs: Double
-    /// How long the trace is, in milliseconds, as its header says; `nil` where that does not.
+    /// The length of the trace in milliseconds, from its header; `nil` if that has none.
     public package(set) var durationMs: Double?
-    /// Milliseconds of the trace per millisecond; infinite is as fast as possible.
+    /// Milliseconds of the trace per millisecond; infinite means as fast as possible.
     public package(set) var speed: Double
-    /// Which time it plays, from 1.
+    /// The number of the current round, from 1.
     public package(set) var round: Int
-    /// The name of the daemon's trace that it plays by itself: then it makes way for whatever moves the camera.
+    /// The name of the trace that the daemon plays on its own; such a replay yields to anything that moves the camera.
     public package(set) var trace: String?
-    /// The markers that have been read, in their order; `nil` where the line only tells of a change.
+    /// The markers read so far, in order; `nil` if the line only reports a change.
     public package(set) var markers: [ReplayMarker]?
 
     package init(
@@ -68,13 +68,13 @@ public struct ReplayStatus: Equatable, Sendable {
     }
 }
 
-/// A marker that a trace or a client has set.
+/// A marker set by a trace or a client.
 public struct CameraMarker: Equatable, Sendable {
     /// The camera's name.
     public package(set) var camera: String
     /// Milliseconds of the camera's clock.
     public package(set) var timeMs: Double
-    /// What it is called: 1 to 256 bytes.
+    /// The label: 1 to 256 bytes.
     public package(set) var label: String
 
     package init(camera: String, timeMs: Double, label: String) {
@@ -85,7 +85,7 @@ public struct CameraMarker: Equatable, Sendable {
 // MARK: Members
 
 extension MemberRule where Self == TextRule {
-    /// What a marker is called.
+    /// The label of a marker.
     static var markerLabel: Self { .text(bytes: 1...RequestDecoder.longestMarker) }
 }
 

@@ -1,28 +1,28 @@
-// How far a reader of events has come, camera by camera, so that it can ask for the rest when it comes back. The client
-// library and the command line both use it.
-// Invariant: gaps are reported. If a camera's point does not fit into the request, the reader gets a `lagged` for it.
+// How far a reader has read each camera's events, so that it can ask for the rest after reconnecting. Used by the
+// client library, the command line and the MQTT bridge.
+// Invariant: gaps are reported. If a camera's point does not fit in the request, the reader gets a `lagged` for it.
 
 import MapCamera
 
-/// The points from which a subscription goes on.
+/// The points from which a subscription resumes.
 package struct ResumePoints: Sendable {
-    /// By the cameras' names.
+    /// The points by camera name.
     package private(set) var points: [String: ResumePoint]
-    /// The camera's `seq` where the last event has told it: a gap behind that ends there.
+    /// The camera's `seq`, if the last event reported it: a gap after that event ends there.
     private var present: Int?
-    /// Which points the last subscription has not asked for.
+    /// The cameras whose points did not fit in the last subscription.
     private var notAskedFor: Set<String> = []
 
-    /// The most cameras that a daemon can have.
+    /// The maximum number of cameras of a daemon.
     private static let mostCameras = 65536
-    /// What points may take of a line of 65,536 bytes, and what one takes beside its camera's name and its epoch.
+    /// The room for points on a line of 65,536 bytes, and the overhead of one, besides its camera's name and epoch.
     private static let (longestList, longestFrame) = (60_000, 64)
 
     package init(_ points: [String: ResumePoint] = [:]) { self.points = points }
 
-    /// Begins another subscription to all cameras.
+    /// Starts another subscription to all cameras.
     ///
-    /// - Returns: as many of the points as a line has room for.
+    /// - Returns: as many of the points as fit on a line.
     package mutating func forAllCameras() -> [String: ResumePoint] {
         var length = 0
         let ordered = points.sorted { $0.key < $1.key }
@@ -36,7 +36,7 @@ package struct ResumePoints: Sendable {
 
     /// Follows an event.
     ///
-    /// - Returns: what was missed before it, where no line of the daemon tells.
+    /// - Returns: the gap before the event, if no line from the daemon reports it.
     package mutating func note(_ event: CameraEvent) -> Lagged? {
         let camera = event.camera
         let presentBefore = present
@@ -45,7 +45,7 @@ package struct ResumePoints: Sendable {
         case .subscribed(let now):
             present = now.seq
             let before = points[camera]
-            // In the same epoch, what came after the point is still to come.
+            // In the same epoch, the events after the point are still to come.
             if before?.epoch != now.epoch { set(camera, seq: now.seq, epoch: now.epoch) }
             guard let before, notAskedFor.remove(camera) != nil else { return nil }
             set(camera, seq: now.seq, epoch: now.epoch)
@@ -75,7 +75,7 @@ package struct ResumePoints: Sendable {
 
     private mutating func set(_ camera: String, seq: Int, epoch: String) {
         guard points[camera] != nil || points.count < Self.mostCameras else { return }
-        // An epoch that no daemon makes is not asked for: what the others need in a line is their length.
+        // Drops epochs that no daemon makes: the room on a line is computed from their plain length.
         let isPlain = epoch.utf8.allSatisfy { (0x20...0x7e).contains($0) && $0 != 0x22 && $0 != 0x5c }
         let isUsual = isPlain && epoch.utf8.count <= RequestDecoder.longestLabel
         points[camera] = isUsual ? ResumePoint(seq: seq, epoch: epoch) : nil

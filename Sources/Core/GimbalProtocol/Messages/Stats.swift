@@ -4,27 +4,27 @@ import JSONLines
 
 /// Counters of the daemon, since its start unless noted otherwise.
 public struct DaemonStats: Equatable, Sendable {
-    /// Milliseconds that it has been running.
+    /// Milliseconds that the daemon has been running.
     public package(set) var uptimeMs: Double
-    /// Connections now.
+    /// Current connections.
     public package(set) var connections: Int
-    /// Connections that there were.
+    /// Connections accepted.
     public package(set) var connectionsTotal: Int
-    /// Cameras now.
+    /// Current cameras.
     public package(set) var cameras: Int
-    /// Subscriptions now.
+    /// Current subscriptions.
     public package(set) var subscriptions: Int
-    /// Replays that run now.
+    /// Replays currently running.
     public package(set) var replays: Int
-    /// Lines that came in.
+    /// Lines received.
     public package(set) var lines: Int
-    /// Errors that were answered.
+    /// Errors sent.
     public package(set) var errors: Int
-    /// Events that cameras emitted.
+    /// Events emitted by cameras.
     public package(set) var events: Int
-    /// Bytes that came in.
+    /// Bytes received.
     public package(set) var bytesIn: Int
-    /// Bytes that went out.
+    /// Bytes sent.
     public package(set) var bytesOut: Int
 }
 

@@ -1,5 +1,5 @@
-// `touch`: the fingers on a surface, as a request that feeds a camera, and as the event that shows them to subscribers
-// (schema: client.touch, server.touch).
+// `touch`: the fingers on a surface, both as a request that feeds a camera and as the event that shows them to
+// subscribers (schema: client.touch, server.touch).
 
 import Gestures
 import JSONLines
@@ -8,20 +8,20 @@ import Touches
 
 /// All fingers on a surface at one instant.
 public struct Fingers: Equatable, Sendable {
-    /// At most 256; none where all have lifted.
+    /// The fingers, at most 256; empty if all have lifted.
     public var touches: [Touch]
-    /// Which of several surfaces of the connection it is; a text has at most 64 bytes.
+    /// The surface, if the connection has several; a text has at most 64 bytes.
     public var surface: GestureKey.Label
-    /// Whether those that were down before are lost, and have not lifted.
+    /// Whether the previous fingers were lost rather than lifted.
     public var isCancelled: Bool
-    /// When they are there, in milliseconds of the surface's own clock; `nil` is when they arrive.
+    /// The time in milliseconds of the surface's own clock; `nil` is the time of arrival.
     public var timeMs: Double?
-    /// Whether the angle between two fingers can be trusted.
+    /// Whether the angle between two fingers is reliable.
     package var tellsAngles: Bool
-    /// The surface's own time in milliseconds, where that is not the line's.
+    /// The surface's own time in milliseconds, if it differs from the line's.
     package var surfaceTimeMs: Double?
 
-    /// Fingers, of which there are none more.
+    /// Creates the complete set of fingers on a surface.
     public init(
         _ touches: [Touch], timeMs: Double? = nil, surface: GestureKey.Label = .none, isCancelled: Bool = false
     ) {
@@ -43,7 +43,7 @@ extension Fingers: Described {
     package static let tooMany = WireError(
         .limitReached, field: "touches", "a line has at most \(RequestDecoder.mostFingers) fingers")
 
-    /// Why the protocol has no words for it; `nil` if it has.
+    /// Why the protocol cannot express the fingers; `nil` if it can.
     var problem: String? {
         guard touches.allSatisfy({ RequestID.numbers.contains($0.id) }) else {
             return "a finger's id is a number within ±(2^53−1)"
@@ -89,13 +89,13 @@ public struct SurfaceTouches: Equatable, Sendable {
     public package(set) var camera: String
     /// Milliseconds of the camera's clock.
     public package(set) var timeMs: Double
-    /// Tells apart the surfaces of all connections that feed the camera. One that was gone has another when it is back.
+    /// Distinguishes the surfaces of all connections that feed the camera. A surface that reappears gets a new number.
     public package(set) var number: Int
-    /// What the connection that it belongs to calls it.
+    /// The label of the surface on its connection.
     public package(set) var surface: GestureKey.Label
-    /// All fingers that are on it, in points of the camera's viewport.
+    /// All fingers on the surface, in points of the camera's viewport.
     public package(set) var touches: [Touch]
-    /// Whether those that were there before are lost, and have not lifted.
+    /// Whether the previous fingers were lost rather than lifted.
     public package(set) var isCancelled: Bool
 }
 
@@ -118,8 +118,8 @@ extension SurfaceTouches: Described {
 }
 
 extension LineWriter {
-    /// Writes the fingers of one frame as a line of a trace that is made of a recording, LF included. Its time is rounded to
-    /// 3 decimals, as that of ``frame(_:timeMs:camera:)`` is; positions have all their digits.
+    /// Writes the fingers of one frame of a recording as a line of a trace, LF included. The time is rounded to 3
+    /// decimals, as in ``frame(_:timeMs:camera:)``; positions keep all their digits.
     package mutating func touchFrame(_ fingers: Fingers, timeMs: Double, camera: String? = nil) {
         var (time, camera): (Double?, String?) = (timeMs, camera)
         open(ClientRequest.touch(fingers).type)

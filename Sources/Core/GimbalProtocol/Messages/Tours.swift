@@ -1,34 +1,34 @@
-// `tour` (schema: client.tour): a camera's way through keyframes, one after the other.
+// `tour` (schema: client.tour): a camera's way through a series of keyframes.
 
 import JSONLines
 import MapCamera
 
-/// A place on a tour: where the camera comes to, how, and how long it stays.
+/// A stop of a tour: its position, how the camera gets there, and how long it stays.
 public struct TourKeyframe: Equatable, Sendable {
-    /// How the camera gets to a keyframe from the one before.
+    /// How the camera gets from the previous keyframe to this one.
     public enum Path: String, CaseIterable, Sendable, ProtocolWord {
-        /// On a smooth line through this keyframe and its neighbours, which does not stop at one without a wait.
+        /// On a smooth line through this keyframe and its neighbours, which only stops where there is a wait.
         case smooth
-        /// Each value for itself, as an animation goes.
+        /// Each value separately, as an animation.
         case straight
-        /// Out, over and in, as a flight goes.
+        /// Out, over and in, as a flight.
         case flight
     }
 
-    /// Where the camera comes to.
+    /// The camera's position.
     public var position: CameraPosition
-    /// How long it takes to get there, 0 to 3,600,000 ms; `nil` is as long as the flight asks for, which is for flights alone.
+    /// How long the camera takes to get there, 0 to 3,600,000 ms; `nil`, for flights only, to use their speed.
     public var durationMs: Double?
-    /// How long it stays, 0 to 3,600,000 ms.
+    /// How long the camera stays, 0 to 3,600,000 ms.
     public var waitMs: Double
-    /// How it gets there.
+    /// How the camera gets there.
     public var path: Path
-    /// The pace on a straight path or a flight; a smooth one has its own.
+    /// The pace on a straight path or a flight; a smooth path has its own.
     public var easing: EasingName
-    /// Full turns of the bearing on the way, -100 to 100, beside the shortest way to the new one; clockwise where they are positive.
+    /// Full turns of the bearing in addition to the shorter arc, -100 to 100; clockwise if positive.
     public var turns: Int
 
-    /// A keyframe; without a duration, its path is a flight.
+    /// Creates a keyframe; without a duration, its path is a flight.
     public init(
         _ position: CameraPosition, durationMs: Double? = nil, waitMs: Double = 0, path: Path? = nil,
         easing: EasingName = .default, turns: Int = 0
@@ -40,12 +40,12 @@ public struct TourKeyframe: Equatable, Sendable {
 }
 
 extension TourKeyframe {
-    /// How many a tour has at the most.
+    /// The maximum number of keyframes in a tour.
     package static let most = 256
-    /// How long a tour lasts at the most, in milliseconds: what is cut short is played to its end at once.
+    /// The maximum duration of a tour, in milliseconds: one that is cut short is played to its end at once.
     package static let longestMs = ClosedRange.durations.upperBound
 
-    /// How long keyframes last by what they tell, in milliseconds.
+    /// Returns the total of the given durations and waits, in milliseconds.
     package static func lastingMs(_ keyframes: [TourKeyframe]) -> Double {
         keyframes.reduce(0) { $0 + ($1.durationMs ?? 0) + $1.waitMs }
     }
@@ -70,7 +70,7 @@ extension TourKeyframe {
         }
     }
 
-    /// The stop of the camera's tour.
+    /// The stop for the camera's tour.
     package var stop: Tour.Stop {
         let way: Tour.Stop.Path =
             switch path {

@@ -1,23 +1,23 @@
-// `trace`, `trace-end` and `trace-ended` (schema: client.trace, client.trace-end, server.trace-ended): the lines around a
-// trace, whether it is sent, recorded, saved or made of a recording, and how a replay went.
+// `trace`, `trace-end` and `trace-ended` (schema: client.trace, client.trace-end, server.trace-ended): the first and
+// last lines of a trace, whether it is sent, recorded, saved or made from a recording, and the result of a replay.
 
 import Gestures
 import JSONLines
 import MapCamera
 
-/// The first line of a trace: the camera that it begins with, and how fast it is played.
+/// The first line of a trace: the camera at the start, and how to play the trace.
 @dynamicMemberLookup
 public struct TraceHeader: Equatable, Sendable {
-    /// Milliseconds of the trace per millisecond, above 0; infinite is as fast as possible.
+    /// Milliseconds of the trace per millisecond, above 0; infinite means as fast as possible.
     public var speed: Double
-    /// Where the camera begins.
+    /// The camera's position at the start.
     public var position: CameraPosition
-    /// What the camera is set to.
+    /// The camera's settings.
     public var setup: CameraSetup
-    /// Whether it begins paused, and from where to where and how often it is played.
+    /// How the trace is played, such as which part and how often.
     public var playback: TracePlayback
 
-    /// A header; what is left out is as a new camera has it.
+    /// Creates a header; omitted parameters default to those of a new camera.
     public init(
         speed: Double = 1, position: CameraPosition = .initial, setup: CameraSetup = CameraSetup(),
         playback: TracePlayback = TracePlayback()
@@ -32,55 +32,55 @@ public struct TraceHeader: Equatable, Sendable {
     }
 }
 
-/// How a trace is played beside its speed; what is left out is played from its beginning to its end, once.
+/// How a trace is played, besides its speed; by default from beginning to end, once.
 public struct TracePlayback: Equatable, Codable, Sendable {
     /// How many times a trace is played.
     public enum Loop: Equatable, Codable, Sendable {
-        /// So many times, from 1.
+        /// This many times, from 1.
         case times(Int)
-        /// Until it is ended.
+        /// Until the replay is ended.
         case forever
     }
 
-    /// Whether it begins paused.
+    /// Whether the replay starts paused.
     public var paused = false
-    /// Where it begins, from 0 to 1e14 milliseconds after the trace's first event; what comes before is applied unseen.
+    /// The start, 0 to 1e14 milliseconds after the trace's first event; earlier lines are applied without being shown.
     public var fromMs: Double?
-    /// Where it ends, likewise; not before ``fromMs``.
+    /// The end, likewise; not before ``fromMs``.
     public var untilMs: Double?
     /// How many times it is played.
     public var loop = Loop.times(1)
-    /// How long it waits at the most between two lines or frames, from 0 to 1e14 milliseconds.
+    /// The longest wait between two lines or frames, 0 to 1e14 milliseconds.
     public var idleTimeLimitMs: Double?
-    /// Whether it pauses after each marker.
+    /// Whether the replay pauses after each marker.
     public var pauseOnMarkers = false
-    /// Whether it is kept when it has been played, to be sought and played again, until something else moves the camera.
+    /// Whether the replay stays at its end, to be sought and played again, until something else moves the camera.
     public var pauseAtEnd: Bool {
         get { pausesAtEnd ?? false }
         set { pausesAtEnd = newValue ? true : nil }
     }
-    // What an earlier process hands over lacks it.
+    // Optional because a handover from an older process lacks it.
     private var pausesAtEnd: Bool?
-    /// How long the trace is, from 0 to 1e14 milliseconds, for clients that show it.
+    /// The length of the trace for clients that show it, 0 to 1e14 milliseconds.
     public var durationMs: Double?
 
-    /// A trace that is played from its beginning to its end, once.
+    /// Creates the default playback: from beginning to end, once.
     public init() {}
 }
 
-/// How a replay went.
+/// The result of a replay.
 public struct TraceEnded: Equatable, Sendable {
-    /// Lines of gestures, commands and settings that were taken.
+    /// The number of accepted lines: gestures, commands and settings.
     public package(set) var events: Int
-    /// Lines that were answered by an error.
+    /// The number of lines answered with an error.
     public package(set) var rejected: Int
     /// How often the camera changed.
     public package(set) var frames: Int
-    /// Milliseconds of the trace's clock at the end, rest included.
+    /// The trace's clock at the end in milliseconds, including the time until the camera rests.
     public package(set) var durationMs: Double
-    /// Where the camera is.
+    /// The camera's position at the end.
     public package(set) var position: CameraPosition
-    /// `true` where another client ended it, or a restart, before its own end.
+    /// `true` if another client or a restart ended the replay early.
     public package(set) var cut: Bool?
 
     package init(events: Int, rejected: Int, frames: Int, durationMs: Double, position: CameraPosition, cut: Bool?) {
@@ -133,11 +133,11 @@ extension TraceEnded: Described {
     }
 }
 
-// MARK: Out
+// MARK: Writing
 
 extension LineWriter {
-    /// Writes the first line of a trace that is made of a recording, LF included: sizes and the position are rounded, and
-    /// what a new camera has is left out.
+    /// Writes the first line of a trace made from a recording, LF included: sizes and the position are rounded, and
+    /// members with a new camera's values are omitted.
     package mutating func traceHeader(viewport: Viewport, position: CameraPosition) {
         isRounded = true
         var (version, width, height) = (RequestDecoder.version, viewport.width, viewport.height)
@@ -161,7 +161,7 @@ extension LineWriter {
 }
 
 extension Request {
-    /// The line that ends a trace, its LF included.
+    /// The last line of a trace, LF included.
     package static let traceEndLine: [UInt8] = {
         var line = LineWriter()
         line.traceEnd()

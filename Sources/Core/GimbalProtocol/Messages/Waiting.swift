@@ -7,12 +7,11 @@ import MapCamera
 public struct CameraRest: Equatable, Sendable {
     /// The camera's name.
     public package(set) var camera: String
-    /// The epoch that `seq` counts in; it changes when a replay has reset the camera. `nil` for a camera that does not
-    /// exist.
+    /// The epoch of `seq`; changes when a replay resets the camera. `nil` for a camera that does not exist.
     public package(set) var epoch: String?
     /// The `seq` of the camera's last event; 0 before the first.
     public package(set) var seq: Int
-    /// Where it rests.
+    /// The camera's position.
     public package(set) var position: CameraPosition
 }
 

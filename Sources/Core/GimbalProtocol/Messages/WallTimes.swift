@@ -1,19 +1,19 @@
-// Times of the wall clock, by which machines whose clocks agree show one picture at one time: `present`, where a camera is to be
-// at such a time, and `clock`, which such time a camera's own clock means (schema: client.present, server.present, server.clock).
+// Wall-clock times, by which machines with synchronized clocks show the same picture: `present`, a camera's future
+// position, and `clock`, the reading of a camera's clock (schema: client.present, server.present, server.clock).
 
 import JSONLines
 import MapCamera
 
-/// A time of the wall clock. In a message it is in milliseconds, with three decimals at the most.
+/// A wall-clock time. Messages have it in milliseconds, with at most three decimals.
 public struct WallTime: Hashable, Comparable, Codable, Sendable {
-    /// Microseconds since 1970-01-01 00:00 UTC as the system counts them (POSIX: `CLOCK_REALTIME`), which has no leap seconds:
-    /// the clock repeats or stretches one.
+    /// Microseconds since 1970-01-01 00:00 UTC as the system counts them (POSIX: `CLOCK_REALTIME`), without leap
+    /// seconds: the clock repeats or stretches one.
     public var microseconds: Int
 
-    /// A time of so many microseconds since 1970.
+    /// Creates a time from microseconds since 1970.
     public init(microseconds: Int) { self.microseconds = microseconds }
 
-    /// A time of so many milliseconds since 1970; `nil` for one that no clock has.
+    /// Creates a time from milliseconds since 1970; `nil` if out of range.
     fileprivate init?(milliseconds: Double) {
         guard ClosedRange.times ~= milliseconds else { return nil }
         microseconds = Int((milliseconds * 1000).rounded())
@@ -22,38 +22,38 @@ public struct WallTime: Hashable, Comparable, Codable, Sendable {
     /// Milliseconds since 1970.
     fileprivate var milliseconds: Double { Double(microseconds) / 1000 }
 
-    /// The milliseconds from another time to this one.
+    /// Returns the milliseconds from another time to this one.
     public func milliseconds(since other: WallTime) -> Double { Double(microseconds - other.microseconds) / 1000 }
 
-    /// The time so many milliseconds later, to the microsecond.
+    /// Returns the time so many milliseconds later, rounded to microseconds.
     public func adding(milliseconds: Double) -> WallTime {
         WallTime(microseconds: microseconds + Int((milliseconds * 1000).rounded()))
     }
 
-    /// Whether a time is before another.
+    /// Whether the first time is before the second.
     public static func < (a: WallTime, b: WallTime) -> Bool { a.microseconds < b.microseconds }
 }
 
-/// Where a camera is to be at a time. (The request `present`.)
+/// A camera's position at a time. (The request `present`.)
 public struct Presentation: Equatable, Sendable {
-    /// The time at which it is to be there.
+    /// The time.
     public var presentAt: WallTime
-    /// Where it is to be.
+    /// The position.
     public var position: CameraPosition
-    /// Whether it moves on from there, straight to where it is to be next; otherwise it rests there.
+    /// Whether the camera then moves on, straight to its next position; otherwise it rests there.
     public var isMoving: Bool
 
-    /// A position at a time.
+    /// Creates a position at a time.
     public init(_ position: CameraPosition, at presentAt: WallTime, isMoving: Bool) {
         (self.position, self.presentAt, self.isMoving) = (position, presentAt, isMoving)
     }
 }
 
-/// Where a camera is to be at a time, as its subscribers are told. (The message `present`.)
+/// A camera's position at a time, for subscribers. (The message `present`.)
 public struct CameraPresentation: Equatable, Sendable {
     /// The camera's name.
     public package(set) var camera: String
-    /// Where it is to be, in place of all that was told for that time or later; `nil` if nothing that was told counts any more.
+    /// The position and time, which replace all sent for that time or later; `nil` cancels everything sent.
     public package(set) var presentation: Presentation?
 
     package init(camera: String, presentation: Presentation?) {
@@ -61,20 +61,20 @@ public struct CameraPresentation: Equatable, Sendable {
     }
 }
 
-/// Which time of the wall clock a time of a camera's clock is. (The message `clock`.)
+/// The wall-clock time of a time of the camera's clock. (The message `clock`.)
 public struct CameraClock: Equatable, Sendable {
     /// The camera's name.
     public package(set) var camera: String
     /// Milliseconds of the camera's clock.
     public package(set) var timeMs: Double
-    /// The same time of the wall clock.
+    /// The same instant on the wall clock.
     public package(set) var wallTime: WallTime
 
     package init(camera: String, timeMs: Double, wallTime: WallTime) {
         (self.camera, self.timeMs, self.wallTime) = (camera, timeMs, wallTime)
     }
 
-    /// The time of the wall clock that another time of the camera's clock is.
+    /// Returns the wall-clock time of another time of the camera's clock.
     public func wallTime(of timeMs: Double) -> WallTime { wallTime.adding(milliseconds: timeMs - self.timeMs) }
 }
 
@@ -94,12 +94,12 @@ struct WallTimeRule: MemberRule {
 }
 
 extension LineWriter {
-    /// Writes a time as messages have it.
+    /// Writes a time in the format of messages.
     package mutating func write(_ time: WallTime) { write(FixedDecimal(time.milliseconds, places: 3)) }
 }
 
 extension WallTime {
-    /// Reads a time as messages have it; `nil` if it is none.
+    /// Reads a time in the format of messages; `nil` if invalid.
     package init?(_ json: JSONValue) {
         guard let number = json.number else { return nil }
         self.init(milliseconds: number)

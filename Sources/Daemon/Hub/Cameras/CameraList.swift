@@ -1,8 +1,7 @@
-// A list of cameras that something is still to be done about. Whether a camera is in a list is noted in the camera, so that
-// nothing is searched. Invariant: a camera is in each list at most once.
+// A list of cameras that something is still to be done for. Each camera stores which lists it is in, so that no search
+// is needed. Invariant: a camera is in each list at most once.
 
 struct CameraList {
-    /// Which list it is.
     enum Purpose: UInt8 {
         case animating = 1
         case changed = 2
@@ -11,7 +10,7 @@ struct CameraList {
         case presenting = 16
     }
 
-    /// The lists that a camera is in. It is kept in the camera, and only lists change it.
+    /// The lists that a camera is in. It is stored in the camera, and only lists change it.
     struct Membership {
         fileprivate var bits: UInt8 = 0
     }
@@ -23,7 +22,7 @@ struct CameraList {
 
     var isEmpty: Bool { cameras.isEmpty }
 
-    /// Inserts a camera; `false` if it is there.
+    /// Inserts a camera; returns `false` if it is in the list already.
     @discardableResult
     mutating func insert(_ camera: HostedCamera) -> Bool {
         guard camera.lists.bits & bit == 0 else { return false }
@@ -41,7 +40,7 @@ struct CameraList {
         }
     }
 
-    /// Removes all of them; the list keeps its memory.
+    /// Removes all cameras; the list keeps its memory.
     mutating func removeAll() {
         while let camera = cameras.popLast() { camera.lists.bits &= ~bit }
     }

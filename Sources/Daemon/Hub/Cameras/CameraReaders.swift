@@ -1,4 +1,4 @@
-// Who reads what a camera does and what it is sent.
+// The subscriptions to what a camera does and what it is fed.
 // Invariant: a subscription knows its index in the list, so it is never searched for.
 
 import GimbalProtocol
@@ -6,14 +6,14 @@ import GimbalProtocol
 struct CameraReaders {
     /// In any order.
     private(set) var subscriptions: [Subscription] = []
-    /// How many of them ask for what the camera is sent, and how many to see the fingers.
+    /// How many of them ask for what the camera is fed, and how many for its fingers.
     private var (recorders, onlookers) = (0, 0)
-    /// How many ask for its clock, and how many for what moves it by itself.
+    /// How many ask for its clock, and how many for its motions.
     private var (clockReaders, motionReaders) = (0, 0)
     /// Recorders that wait for the camera to rest, so that the hub can tell them how their trace begins.
     private var waiting: [Subscription] = []
 
-    /// Whether there is one that shows fingers, one that asks for what the camera is sent, one that does either.
+    /// Whether one shows fingers, whether one asks for what the camera is fed, and whether one does either.
     var showTouches: Bool { onlookers > 0 }
     var record: Bool { recorders > 0 }
     var readInputs: Bool { record || showTouches }
@@ -21,10 +21,10 @@ struct CameraReaders {
     var readClock: Bool { clockReaders > 0 }
     var clockReaderIsAlone: Bool { clockReaders == 1 }
     var readMotion: Bool { motionReaders > 0 }
-    /// Whether there is one that waits for its rest, or asks for its clock or its motions: what is to be done for them after each batch.
+    /// Whether one waits for its rest, or asks for its clock or motions, and so has to be served after each batch.
     private(set) var wantMore = false
 
-    /// Those that record it and have been told how their trace begins.
+    /// The recorders that have been told how their trace begins.
     var startedRecorders: [Subscription] { subscriptions.filter(\.hasTraceHeader) }
 
     /// Whether none of them named the camera.
@@ -45,7 +45,7 @@ struct CameraReaders {
 
     private mutating func noteWants() { wantMore = hasWaiting || readClock || readMotion }
 
-    /// Removes one; says whether it was there.
+    /// Removes a subscription; returns whether it was there.
     mutating func detach(_ subscription: Subscription) -> Bool {
         let index = subscription.index
         guard index < subscriptions.count, subscriptions[index] === subscription else { return false }
@@ -63,7 +63,7 @@ struct CameraReaders {
         return true
     }
 
-    /// Has a recorder wait until the camera rests.
+    /// Makes a recorder wait until the camera rests.
     mutating func wait(_ recorder: Subscription) {
         waiting.append(recorder)
         noteWants()

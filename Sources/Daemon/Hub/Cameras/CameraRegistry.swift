@@ -1,16 +1,16 @@
-// Which cameras there are, by their names; which of them are there only to be watched; and which have changed since they
-// were saved. What follows for clients when a camera comes or goes is the business of `CameraRunner`.
-// Invariants: no two cameras have one name. `ephemeral` are those of `cameras` whose lifetime is that; they are not saved, and
-// count apart from the others.
+// All cameras by name, which of them exist only to be watched, and which have changed since they were saved.
+// `CameraRunner` handles what making or removing a camera means for clients.
+// Invariants: no two cameras have the same name. `ephemeral` holds exactly the cameras with that lifetime; they are not
+// saved, and are counted separately.
 
 import GimbalProtocol
 
-/// The camera that a request is about, as things stood when its line was read.
+/// The camera that a request is about, as of when its line was read.
 enum MeantCamera {
     case present(HostedCamera)
-    /// The one that the replay moves when the request is applied.
+    /// The camera that the replay moves when the request is applied.
     case moved(by: Replay)
-    /// There is no camera of that name.
+    /// No camera has that name.
     case absent(String)
 
     var camera: HostedCamera? {
@@ -31,10 +31,10 @@ enum MeantCamera {
 }
 
 final class CameraRegistry {
-    /// What the registry knows of a camera. It is kept in the camera, and only the registry changes it.
+    /// What the registry knows of a camera. It is stored in the camera, and only the registry changes it.
     struct Registration {
         fileprivate(set) var lifetime = HostedCamera.Lifetime.permanent
-        /// A number that no other camera of the registry has, and as low as can be.
+        /// A number that no other camera of the registry has, as low as possible.
         fileprivate(set) var slot = 0
         /// Whether it may have changed since it was saved.
         fileprivate var isUnsaved = false
@@ -44,22 +44,22 @@ final class CameraRegistry {
 
     private let limits: Limits
     private let environment: HostedCamera.Environment
-    /// Tells this run's epochs from another's.
+    /// Distinguishes this run's epochs from another's.
     private let epochSeed: UInt64
     private var epochs: UInt64 = 0
 
     private var cameras = CameraTable()
     private var ephemeral: [HostedCamera] = []
-    /// Whether one of those may have no subscriber any more.
+    /// Whether an ephemeral camera may have lost its last subscriber.
     private(set) var mayHaveUnwanted = false
     private var slotCount = 0
     private var freeSlots: [Int] = []
 
     /// Whether changes are saved.
     var tracksChanges = false
-    /// The names of cameras that have changed or gone since they were saved.
+    /// The names of cameras that were changed or removed since they were saved.
     private var unsaved: Set<String> = []
-    /// The names of cameras in the saved text. A camera that comes and goes between two saves leaves no trace.
+    /// The names of cameras in the saved text. A camera that is made and removed between two saves leaves no trace.
     private var inText: Set<String> = []
 
     init(limits: Limits, memory: (any HistoryMemory)?, epochSeed: UInt64, _ clock: WallClock) {
@@ -68,25 +68,25 @@ final class CameraRegistry {
         environment = HostedCamera.Environment(limits: limits, memory: memory, encoder: LineEncoder(), clock: clock)
     }
 
-    // MARK: Which there are
+    // MARK: Lookup
 
     var count: Int { cameras.all.count }
 
-    /// How many are there for all clients.
+    /// The number of cameras that are not ephemeral.
     var permanentCount: Int { count - ephemeral.count }
 
     var ephemeralCount: Int { ephemeral.count }
 
-    /// All cameras, by their names.
+    /// All cameras, sorted by name.
     var sorted: [HostedCamera] { cameras.all }
 
-    /// The names of all, sorted, as an array of JSON.
+    /// Returns the names of all cameras, sorted, as a JSON array.
     func namesAsJSON() -> [UInt8] { cameras.namesAsJSON() }
 
     func camera(named name: String) -> HostedCamera? { cameras[name] }
 
-    /// The camera that a peer's request is about. This is the only place that says which one a request without a name means:
-    /// that of its trace, or else `main`.
+    /// Returns the camera that a peer's request is about. Only this function says which camera a request without a name
+    /// means: that of its trace, or else `main`.
     func meant(by name: String?, of peer: Peer) -> MeantCamera {
         if let replay = peer.replay { return .moved(by: replay) }
         let name = name ?? peer.sentTrace.camera ?? HostedCamera.mainName
@@ -94,14 +94,14 @@ final class CameraRegistry {
         return .absent(name)
     }
 
-    /// The camera that is meant, if it is there: an earlier object of the line may have made it.
+    /// Returns the camera that is meant, if it exists: an earlier object of the line may have made it.
     func camera(_ meant: MeantCamera) -> HostedCamera? {
         if let camera = meant.camera, !camera.isRemoved { return camera }
         return cameras[meant.name]
     }
 
-    /// The camera that a peer without a replay means by the bytes of a name, if it is there: nearly always that which it
-    /// named last.
+    /// Returns the camera that a peer without a replay means by the bytes of a name, if it exists: nearly always the
+    /// one that it named last.
     func camera(_ name: Span<UInt8>, of peer: Peer) -> HostedCamera? {
         if let last = peer.lastCamera, last.isNamed(name), !last.isRemoved { return last }
         let slot = peer.lastCamera?.registration.slot
@@ -114,15 +114,15 @@ final class CameraRegistry {
         return peer.lastCamera
     }
 
-    /// The camera that a peer without a replay means if it names none.
+    /// Returns the camera that a peer without a replay means if it names none.
     func mainCamera(of peer: Peer) -> HostedCamera? {
         if let last = peer.lastCamera, last.isMain, !last.isRemoved { return last }
         return camera(HostedCamera.mainName.utf8Span.span, of: peer)
     }
 
-    // MARK: They come and go
+    // MARK: Making and removing
 
-    /// Makes a camera that is not there yet.
+    /// Makes a camera that does not exist yet.
     func make(_ name: String, _ lifetime: HostedCamera.Lifetime, at now: Double) -> HostedCamera {
         let camera = HostedCamera(name: name, epoch: newEpoch(), at: now, environment)
         camera.registration = Registration(lifetime)
@@ -130,18 +130,18 @@ final class CameraRegistry {
         return camera
     }
 
-    /// A new camera that no client ever sees, to answer questions about one that does not exist.
+    /// Returns a new camera that no client ever sees, to answer questions about one that does not exist.
     func unregistered(_ name: String, at now: Double) -> HostedCamera {
         HostedCamera(name: name, epoch: "", at: now, privateEnvironment(limits))
     }
 
-    /// What a camera needs whose history stays in this process.
+    /// Returns an environment for a camera whose history stays in this process.
     private func privateEnvironment(_ limits: Limits) -> HostedCamera.Environment {
         HostedCamera.Environment(
             limits: limits, memory: nil, encoder: environment.encoder, clock: environment.clock)
     }
 
-    /// A camera without subscribers, on which a replay seeks.
+    /// Returns a camera without subscribers, on which a replay seeks.
     func scratchCamera(for camera: HostedCamera, from moment: HostedCamera.Moment) -> HostedCamera {
         var limits = limits
         (limits.historyEvents, limits.historyBytes) = (0, 0)
@@ -165,7 +165,7 @@ final class CameraRegistry {
     func remove(_ camera: HostedCamera) {
         makePermanent(camera)
         camera.registration.lifetime = .removed
-        // Peers that sent something to it may refer to it for long.
+        // Peers that used it may refer to it for long.
         camera.log.freeMemory()
         camera.registration.isUnsaved = false
         markUnsaved(camera)
@@ -173,7 +173,7 @@ final class CameraRegistry {
         cameras.remove(camera)
     }
 
-    /// Notes that a camera is not only there to be watched any more.
+    /// Makes a camera permanent that existed only to be watched.
     func makePermanent(_ camera: HostedCamera) {
         guard camera.isEphemeral else { return }
         camera.registration.lifetime = .permanent
@@ -186,34 +186,34 @@ final class CameraRegistry {
         if camera.isEphemeral, camera.readers.namedNone { mayHaveUnwanted = true }
     }
 
-    /// The cameras that existed to be watched and have no subscriber any more. Each is returned once.
+    /// Returns the ephemeral cameras without a subscriber that named them, for the caller to remove.
     @inline(never)
     func takeUnwanted() -> [HostedCamera] {
         mayHaveUnwanted = false
         return ephemeral.filter(\.readers.namedNone)
     }
 
-    /// What an unbroken stream of a camera's events is called.
+    /// Returns a new name for an unbroken stream of a camera's events.
     func newEpoch() -> String {
         epochs += 1
         return "\(String(epochSeed, radix: 16))-\(epochs)"
     }
 
-    // MARK: From process to process
+    // MARK: Handover
 
-    /// A camera as another process left it, not registered yet.
+    /// Returns a camera as another process left it, not registered yet.
     func camera(_ record: HostedCamera.Record) throws(StateDecoder.Damage) -> HostedCamera {
         try HostedCamera(record, environment)
     }
 
-    /// Registers cameras as another process left them, in place of none.
+    /// Registers the cameras of another process; the registry must be empty.
     func restore(_ cameras: some Collection<HostedCamera>) {
         for camera in cameras.sorted(by: { $0.name < $1.name }) { insert(camera) }
     }
 
-    /// Registers cameras as they were saved, in place of none.
+    /// Registers saved cameras; the registry must be empty.
     ///
-    /// - Parameter keepsEpochs: whether it is sure that nothing was emitted after they were saved.
+    /// - Parameter keepsEpochs: whether it is certain that nothing was emitted after they were saved.
     func restore(_ saved: [SavedCamera], keepsEpochs: Bool, at now: Double) {
         for camera in saved {
             var camera = camera
@@ -224,9 +224,9 @@ final class CameraRegistry {
 
     // MARK: Saving
 
-    /// Marks a camera as one that may have changed since it was saved.
+    /// Marks a camera that may have changed since it was saved.
     func markUnsaved(_ camera: HostedCamera) {
-        // One that plays by itself would be saved over and over.
+        // A camera that plays a stored trace by itself would be saved over and over.
         guard !camera.registration.isUnsaved, camera.replay?.isAttract != true else { return }
         camera.registration.isUnsaved = true
         guard tracksChanges else { return }
@@ -239,11 +239,11 @@ final class CameraRegistry {
 
     var hasUnsaved: Bool { !unsaved.isEmpty }
 
-    /// What is saved of the cameras.
+    /// The cameras in the form in which they are saved.
     var saved: [SavedCamera] { sorted.filter { !$0.isEphemeral }.map(saved) }
 
-    /// What is saved of a camera, for a run in which it is at rest. A new epoch tells a subscriber that read of a
-    /// movement that it will not read of its end.
+    /// Returns a camera as it is saved: at rest. If it moves, a new epoch tells a subscriber that has read part of the
+    /// movement that its end will not follow.
     private func saved(_ camera: HostedCamera) -> SavedCamera {
         var saved = camera.saved
         if camera.isMoving { saved.epoch = newEpoch() }
@@ -255,9 +255,9 @@ final class CameraRegistry {
         unsaved = []
     }
 
-    /// Brings the text of so many cameras up to date, at most.
+    /// Updates the text of at most `count` cameras.
     ///
-    /// - Returns: whether all is up to date.
+    /// - Returns: whether the text is up to date.
     func continueSaving(_ text: inout SavedText, atMost count: Int) -> Bool {
         text.update(atMost: count) { name in
             let camera = cameras[name]

@@ -1,5 +1,5 @@
-// Cameras in time: they come and go, batches of requests end, motions go on. What that brings goes from `commit` to
-// subscribers, recorders, requests that wait for a rest, and the saved state.
+// Cameras in time: makes and removes them, ends batches of requests, and continues motions. `commit` passes on the
+// results to subscribers, recorders, requests that wait for a rest, and the saved state.
 
 import GimbalProtocol
 import MapCamera
@@ -13,14 +13,14 @@ final class CameraRunner {
     private let observer: ClientObserver
     /// Live cameras that move by themselves.
     private var animating = CameraList(.animating)
-    /// Cameras that do something when nothing moves them.
+    /// Cameras that may have an idle action.
     private(set) var idling = CameraList(.idling)
-    /// When the first of them may be due, in the hub's time; none is due before.
+    /// The hub's time before which none of their idle actions is due.
     private(set) var idleDeadline = Double.infinity
 
-    /// The work of making or removing a camera, its history included.
+    /// The work of making or removing a camera, including its history.
     private static let workOfCamera = 12
-    /// The work of reading a keyframe of a tour, and of making its way ready.
+    /// The work of reading a keyframe of a tour and preparing the way to it.
     private static let workOfKeyframe = 8
 
     init(
@@ -31,9 +31,9 @@ final class CameraRunner {
         (self.sender, self.turns, self.observer) = (sender, turns, observer)
     }
 
-    // MARK: They come and go
+    // MARK: Making and removing
 
-    /// The camera that a request of a peer's is about; made if it is not there.
+    /// Returns the camera that a peer's request is about, and makes it if it does not exist.
     func camera(_ meant: MeantCamera, for peer: Peer, at now: Double) -> HostedCamera {
         if let camera = registry.camera(meant) {
             if !peer.isWatchOnly { registry.makePermanent(camera) }
@@ -47,8 +47,8 @@ final class CameraRunner {
         return camera
     }
 
-    /// The camera that a question is about. A watch-only client makes none by asking, nor does one that asks not to: if
-    /// there is none, the answer is that of a new one.
+    /// Returns the camera that a question is about. Makes a missing one, unless the client is watch-only or the
+    /// question asks not to: then the answer is that of a new camera.
     func cameraAsked(_ meant: MeantCamera, creates: Bool, by peer: Peer, at now: Double) -> HostedCamera {
         if creates, !peer.isWatchOnly { return camera(meant, for: peer, at: now) }
         return registry.camera(meant) ?? registry.unregistered(meant.name, at: now)
@@ -56,7 +56,7 @@ final class CameraRunner {
 
     /// Removes a camera.
     ///
-    /// - Parameter peer: the peer that removes it; `nil` if it is not watched any more.
+    /// - Parameter peer: the peer that removes it; `nil` if it is no longer watched.
     func remove(_ camera: HostedCamera, by peer: Peer? = nil) {
         turns.add(work: Self.workOfCamera + camera.readers.subscriptions.count)
         subscriptions.cameraWillBeRemoved(camera)
@@ -65,7 +65,7 @@ final class CameraRunner {
         if let peer { observer.report(.removed(camera: camera.name), of: peer) }
     }
 
-    /// Makes a camera anew, as a replay has it at a moment.
+    /// Resets a camera to a replay's moment.
     func reset(_ camera: HostedCamera, to moment: HostedCamera.Moment, at time: Double) {
         if moment.motion != nil {
             // Flush what recorders have been sent before they wait again.
@@ -78,7 +78,7 @@ final class CameraRunner {
         commit(camera.reset(to: moment, at: time, epoch: registry.newEpoch()), of: camera)
     }
 
-    /// Sends a line that has no seq to the subscribers that asked for its kind.
+    /// Sends a line without a seq to the subscribers that asked for its kind.
     func send(_ kind: EventKinds, of camera: HostedCamera, _ write: (inout LineWriter) -> Void) {
         send(camera.append(kind, write), of: camera)
     }
@@ -89,7 +89,7 @@ final class CameraRunner {
 
     // MARK: Batches
 
-    /// Applies a gesture, fingers, a command or a marker to a camera, as a part of a batch.
+    /// Applies a gesture, fingers, a command or a marker to a camera, as part of a batch.
     ///
     /// - Parameters:
     ///   - lineTime: the line's own time, in milliseconds.
@@ -100,7 +100,7 @@ final class CameraRunner {
         switch request {
         case .gesture(let gesture): camera.apply(gesture, of: feed, at: time)
         case .touch(let fingers):
-            // Fingers are looked up among each other.
+            // Each finger is looked up among the others.
             turns.add(work: (fingers.touches.count * fingers.touches.count) >> 10)
             camera.apply(fingers, of: feed, lineTime: lineTime, at: time)
         case .marker(let label): send(camera.mark(label, at: time), of: camera)
@@ -117,7 +117,7 @@ final class CameraRunner {
     /// - Parameter time: the present on the camera's clock.
     func commitBatch(of camera: HostedCamera, at time: Double) { commit(camera.endBatch(at: time), of: camera) }
 
-    /// Passes on what a batch, a frame or a reset has brought.
+    /// Passes on what a batch, a frame or a reset has produced.
     private func commit(_ effects: HostedCamera.Effects, of camera: HostedCamera) {
         guard camera.isPublic else { return turns.add(work: 1) }
         registry.markUnsaved(camera)
@@ -128,7 +128,7 @@ final class CameraRunner {
         if !camera.waits.isEmpty { waits.endIfAtRest(camera) }
     }
 
-    /// Does what readers want beside events.
+    /// Serves readers that want more than events.
     private func serveReaders(of camera: HostedCamera) {
         if camera.readers.hasWaiting { subscriptions.scheduleRecorders(of: camera) }
         if camera.readers.readClock, let news = camera.clockNews() {
@@ -139,7 +139,7 @@ final class CameraRunner {
         }
     }
 
-    /// Does what waits for the end of a line or a turn: requests for a rest, recorders, cameras that go unwatched.
+    /// Does what waits for the end of a line or turn: starts rest waits and recorders, removes unwatched cameras.
     func settle(at now: Double) {
         if waits.hasNew { startWaits(at: now) }
         subscriptions.startRecorders(at: now)
@@ -154,13 +154,13 @@ final class CameraRunner {
         waits.advance(to: now)
     }
 
-    /// Removes cameras that were there to be watched and are not watched any more.
+    /// Removes cameras that existed only to be watched and are no longer watched.
     private func removeUnwanted() { for camera in registry.takeUnwanted() { remove(camera) } }
 
     // MARK: Time
 
-    /// Brings a camera to the present, unless its time is a trace's. What is due is what the deadline said, so both are
-    /// reckoned in the hub's time.
+    /// Brings a camera to the present, unless its time is a trace's. Compares in the hub's time, as the deadline does,
+    /// so that what the deadline announced is due.
     func catchUp(_ camera: HostedCamera, at now: Double) {
         guard camera.replay == nil else { return }
         while isDue(camera, at: now) { tick(camera) }
@@ -170,10 +170,10 @@ final class CameraRunner {
         camera.nextTick.map { camera.clockStart + $0 <= now } ?? false
     }
 
-    /// Moves a camera on to its next frame.
+    /// Advances a camera by one frame.
     func tick(_ camera: HostedCamera) { commit(camera.tick(), of: camera) }
 
-    /// Cancels the gestures of a peer.
+    /// Cancels the gestures of a peer, and the positions that it has sent ahead.
     func cancelGestures(of peer: Peer, at now: Double) {
         for camera in peer.fedCameras.cameras {
             if camera.playOut?.peer === peer { endPlayOut(of: camera) }
@@ -183,21 +183,21 @@ final class CameraRunner {
         peer.lastCamera = nil
     }
 
-    /// Drops what was told ahead of a camera.
+    /// Drops the positions that were sent ahead for a camera.
     func endPlayOut(of camera: HostedCamera) {
         camera.playOut = nil
         tell(nil, of: camera)
     }
 
-    /// Tells subscribers where a camera is to be at a time; `nil` if nothing that was told counts any more.
+    /// Tells subscribers where a camera will be at a time; `nil` revokes the positions told before.
     func tell(_ presentation: Presentation?, of camera: HostedCamera) {
         send(.present, of: camera) { $0.answer(.event(.present(camera.told(presentation))), Span()) }
     }
 
-    /// Cancels the gestures on a camera of the peers of some numbers; a replay has its own.
+    /// Cancels the gestures on a camera of peers with certain numbers, unless a replay moves the camera.
     func cancelGestures(on camera: HostedCamera, at now: Double, of isMeant: (Int) -> Bool) {
         guard camera.replay == nil else { return }
-        // Gestures of fingers are their surfaces' own.
+        // Gestures of fingers have negative feeds, and end with their surfaces.
         let feeds = camera.gestures.reports.map(\.key.feed).filter { $0 > 0 } + camera.surfaces.all.map(\.key.feed)
         let meant = Set(feeds.filter(isMeant))
         guard !meant.isEmpty else { return }
@@ -207,8 +207,7 @@ final class CameraRunner {
         commitBatch(of: camera, at: time)
     }
 
-    /// Goes on with cameras of another process: what moves by itself moves on, and gestures of clients that are gone are
-    /// cancelled.
+    /// Resumes cameras of another process: motions continue, and gestures of clients that are gone are cancelled.
     func restore(_ cameras: some Sequence<HostedCamera>, at now: Double, isThere: (Int) -> Bool) {
         scheduleIdleActions()
         for camera in cameras where camera.replay == nil {
@@ -220,7 +219,7 @@ final class CameraRunner {
     /// Whether no live camera moves by itself.
     var isAtRest: Bool { animating.isEmpty }
 
-    /// When the next camera is to move on, in the hub's time; infinite if none is.
+    /// When the next camera is due to move, in the hub's time; infinite if none is.
     var deadline: Double {
         var earliest = Double.infinity
         guard !animating.isEmpty else { return earliest }
@@ -230,7 +229,7 @@ final class CameraRunner {
         return earliest
     }
 
-    /// Moves on what is due, as far as the turn has room for its events: after a standstill of the process that may be much.
+    /// Advances what is due, as far as the turn has room for its events: after a standstill much may be due.
     func advance(to now: Double) {
         guard !animating.isEmpty else { return }
         for camera in animating.cameras where camera.replay == nil {
@@ -241,20 +240,20 @@ final class CameraRunner {
 
     // MARK: Idle actions
 
-    /// Begins a camera's way home, or to where a trace begins, at the time at which that is due.
+    /// Begins a camera's flight home, or to where a trace begins, at the time at which it is due.
     func beginIdleFlight(
         of camera: HostedCamera, to position: CameraPosition, duration: Double?, _ reason: MoveReason, at time: Double
     ) {
         commit(camera.beginIdleFlight(to: position, duration: duration, reason, at: time), of: camera)
     }
 
-    /// What kept a camera from its idle action is over: its idle time begins.
+    /// Starts a camera's idle time anew, when what kept it from its idle action is over.
     func restartIdleTime(of camera: HostedCamera, at now: Double) {
         camera.restartIdleTime(at: camera.time(at: now))
         scheduleIdleAction(of: camera)
     }
 
-    /// Finds the cameras that have an idle action, after they were restored.
+    /// Schedules the idle actions of restored cameras.
     func scheduleIdleActions() { for camera in registry.sorted { scheduleIdleAction(of: camera) } }
 
     private func scheduleIdleAction(of camera: HostedCamera) {
@@ -263,12 +262,12 @@ final class CameraRunner {
         if let due = camera.idleDue { idleDeadline = min(idleDeadline, camera.clockStart + due) }
     }
 
-    /// Lets go of cameras that are gone, or have no idle action any more.
+    /// Drops cameras that were removed or have no idle action any more.
     private func dropIdling() { idling.removeAll { !$0.hasIdleAction || $0.isRemoved } }
 
-    /// Looks anew which idle action is due first.
+    /// Determines anew which idle action is due first.
     ///
-    /// - Parameter earliest: the hub's time before which none is looked at again: this takes as long as there are cameras.
+    /// - Parameter earliest: the hub's time before which this is not done again: each time, all cameras are checked.
     func rescheduleIdleActions(notBefore earliest: Double) {
         idleDeadline = .infinity
         dropIdling()

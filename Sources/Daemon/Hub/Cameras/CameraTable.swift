@@ -1,12 +1,12 @@
-// The cameras in the order of their names' bytes, so that the one that a line names is found as it stands there: no string is
-// made. Invariant: no two cameras have one name.
+// The cameras, sorted by the bytes of their names, so that the camera of a line is found by the bytes in the line,
+// without making a string. Invariant: no two cameras have the same name.
 
 struct CameraTable {
-    /// All cameras, by their names.
+    /// All cameras, sorted by name.
     private(set) var all: [HostedCamera] = [] {
         didSet { text = nil }
     }
-    /// The names as an array of JSON, once that has been asked for.
+    /// The names as a JSON array, once it has been asked for.
     private var text: [UInt8]?
 
     subscript(name: String) -> HostedCamera? { self[name.utf8Span.span] }
@@ -27,7 +27,7 @@ struct CameraTable {
         if index < all.count, all[index] === camera { all.remove(at: index) }
     }
 
-    /// The names as an array of JSON: none has a character that is escaped there.
+    /// Returns the names as a JSON array; no name contains a character that needs escaping.
     mutating func namesAsJSON() -> [UInt8] {
         if let text { return text }
         let text = Array("[\(all.map { "\"\($0.name)\"" }.joined(separator: ","))]".utf8)
@@ -35,7 +35,7 @@ struct CameraTable {
         return text
     }
 
-    /// Where a name's camera is, or would be.
+    /// Returns the index of the camera with a name, or where it would be inserted.
     private func index(of name: Span<UInt8>) -> Int {
         var (low, high) = (0, all.count)
         while low < high {

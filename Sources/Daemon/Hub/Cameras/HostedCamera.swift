@@ -1,6 +1,6 @@
-// One camera of the hub: the pure camera, the gestures on it, what moves by itself, and the events that come of it.
-// This file is the only one that emits events. Invariants: the stream matches (move-started camera-changed+)+ idle;
-// fingers and motion never move the camera at one time; the clock that comes in is the camera's own.
+// One camera of the hub: the pure camera, the gestures on it, what moves it by itself, and the resulting events. Only
+// this file emits events. Invariants: the stream matches (move-started camera-changed+)+ idle; fingers and motion never
+// move the camera at the same time; the times passed in are on the camera's own clock.
 
 import Gestures
 import MapCamera
@@ -8,21 +8,21 @@ import GimbalProtocol
 import Touches
 
 final class HostedCamera {
-    /// Who a camera is there for.
+    /// Which clients a camera exists for, and how long.
     enum Lifetime {
         /// For all clients, until it is removed.
         case permanent
-        /// Only for clients that may only watch, for as long as one of them has subscribed to it.
+        /// For watch-only clients, as long as one of them is subscribed to it.
         case ephemeral
-        /// It is not there any more; some may still refer to it.
+        /// The camera no longer exists; references to it may remain.
         case removed
     }
 
-    /// What a batch, a frame or a reset has brought.
+    /// What a batch, a frame or a reset has produced.
     struct Effects {
         /// Lines of events.
         var events = 0
-        /// Lines that tell what the camera was sent.
+        /// Lines of what the camera was fed, and other lines without a seq.
         var inputs = 0
 
         var lines: Int { events + inputs }
@@ -31,50 +31,50 @@ final class HostedCamera {
     static let mainName = "main"
 
     let name: String
-    /// Whether it is the camera of requests that name none.
+    /// Whether requests that name no camera mean this one.
     let isMain: Bool
     private let nameBytes: [UInt8]
     private(set) var epoch: String
-    /// All that determines what it does next and what its events say. Between batches.
+    /// Everything that determines what it does next and what its events say; complete between batches.
     private(set) var moment: Moment
-    /// What changed the position in the batch that is being applied.
+    /// What changed the position in the current batch.
     private var batchReason: MoveReason?
 
     // Events
     private let encoder: LineEncoder
     let log: EventLog
-    /// What subscribers of `gesture` and `touch` read; `nil` while there are none.
+    /// The log that subscribers of `gesture` and `touch` read; `nil` while there are none.
     private(set) var inputLog: InputLog?
-    /// The seq with which the epoch began: 0, but where a replay has gone elsewhere.
+    /// The seq at which the epoch began: 0, unless a replay has reset the camera.
     private(set) var firstSeq: UInt64 = 0
     private var viewText = ViewText()
 
-    // Who has to do with it
+    // Its readers and movers
     private(set) var readers = CameraReaders()
     /// Requests that wait until it rests; some may be over.
     private(set) var waits: [RestWait] = []
     private var waitsOver = 0
     var assignment = Replays.Assignment()
-    /// The replay that moves this camera; while there is one, no other client may.
+    /// The replay that moves this camera; while there is one, no other client may move it.
     var replay: Replay? { assignment.replay }
     var leases = CameraLeases()
-    /// Where it is to be when, if a client has said so.
+    /// The positions that a client has sent ahead of their time.
     var playOut: PlayOut?
     private let clock: WallClock
-    /// When its clock was 0 on the wall clock, as subscribers have been told.
+    /// The wall clock's time at which its clock was 0, as subscribers have been told.
     var toldClockStart: WallTime?
-    /// What began last to move it by itself; `nil` where that was a replay's, or an earlier version's.
+    /// The last motion that began; `nil` if that was a replay's, or an earlier version's.
     private var lastMotion: KnownMotion?
-    /// What subscribers have been told of that.
+    /// The motion that subscribers have been told of.
     private var toldMotion: KnownMotion?
-    /// Live: the hub's time at which the camera's clock was 0.
+    /// The hub's time at which the camera's clock was 0, outside of a replay.
     var clockStart: Double
 
-    // Where the hub has it
+    // Where the hub keeps it
     var registration = CameraRegistry.Registration()
     var lists = CameraList.Membership()
 
-    /// What a camera needs of its hub.
+    /// What a camera needs from its hub.
     struct Environment {
         let limits: Limits
         let memory: (any HistoryMemory)?
@@ -82,7 +82,7 @@ final class HostedCamera {
         let clock: WallClock
     }
 
-    /// A camera at a moment; by default with a history that is empty up to its seq.
+    /// Creates a camera at a moment; by default with an empty history that continues at its seq.
     init(
         name: String, epoch: String, _ moment: Moment, clockStart: Double, log: EventLog? = nil,
         inputLog: InputLog? = nil, firstSeq: UInt64 = 0, _ environment: Environment
@@ -99,28 +99,28 @@ final class HostedCamera {
         self.clockStart = clockStart
     }
 
-    /// A new camera.
+    /// Creates a new camera.
     convenience init(name: String, epoch: String, at now: Double, _ environment: Environment) {
         self.init(name: name, epoch: epoch, Moment(limits: environment.limits), clockStart: now, environment)
     }
 
-    /// A camera as it was saved: at rest.
+    /// Creates a saved camera, at rest.
     convenience init(_ saved: SavedCamera, at now: Double, _ environment: Environment) {
         self.init(
             name: saved.state.camera, epoch: saved.epoch, Moment(saved, limits: environment.limits),
             clockStart: now - saved.clock, environment)
     }
 
-    /// The steps in which a camera's memory is asked for.
+    /// The steps in which a camera's memory is prefetched.
     enum PrefetchStep: CaseIterable {
         case camera
-        /// What the camera refers to.
+        /// The objects that the camera refers to.
         case parts
-        /// Where its next line is written to.
+        /// The memory that its next line is written to.
         case lines
     }
 
-    /// Asks for a part of the memory that its next line needs. A step reads what the steps before have asked for.
+    /// Prefetches a part of the memory that its next line needs. A step reads what the steps before it have prefetched.
     func prefetch(_ step: PrefetchStep) {
         switch step {
         case .camera: Prefetch.object(self, bytes: MemoryLayout<Moment>.size + 256)
@@ -131,16 +131,16 @@ final class HostedCamera {
         }
     }
 
-    // MARK: How it stands
+    // MARK: State
 
-    /// Whether this is its name, in bytes.
+    /// Whether its name has these bytes.
     func isNamed(_ name: Span<UInt8>) -> Bool {
         guard name.count == nameBytes.count else { return false }
         for index in 0..<name.count where name[index] != nameBytes[index] { return false }
         return true
     }
 
-    /// Whether its name comes before another by its bytes.
+    /// Whether its name sorts before another by its bytes.
     func isNamed(before name: Span<UInt8>) -> Bool {
         for index in 0..<min(nameBytes.count, name.count) where nameBytes[index] != name[index] {
             return nameBytes[index] < name[index]
@@ -148,7 +148,7 @@ final class HostedCamera {
         return nameBytes.count < name.count
     }
 
-    /// The camera that subscribers see; another one than this where a replay seeks on this one.
+    /// The camera that subscribers see; another one if a replay seeks on this one.
     var publicCamera: HostedCamera { replay?.camera ?? self }
     var isPublic: Bool { publicCamera === self }
     var lifetime: Lifetime { registration.lifetime }
@@ -162,35 +162,35 @@ final class HostedCamera {
     var frames: UInt64 { moment.frames }
     /// The position that subscribers know.
     var published: CameraPosition { moment.published.position }
-    /// When the next step of what moves by itself is due, on the camera's clock; `nil` if nothing does.
+    /// When the next frame of its motion is due, on the camera's clock; `nil` without a motion.
     var nextTick: Double? { moment.nextTick }
 
-    /// Whether nothing moves it and no gesture is active. Between batches.
+    /// Whether nothing moves it and no gesture is active; valid between batches.
     var isAtRest: Bool { moment.isAtRest }
 
     /// Whether subscribers have been told that it moves, and not yet that it rests.
     var isMoving: Bool { moment.reason != nil }
 
-    /// The camera's own clock.
+    /// Returns the time of the camera's own clock.
     func time(at now: Double) -> Double { if let replay { replay.time(of: self) } else { now - clockStart } }
 
-    /// What is to be kept of it.
+    /// The camera as it is saved.
     var saved: SavedCamera { SavedCamera(state: state, epoch: epoch, clock: moment.lastTime) }
     var state: CameraState {
         CameraState(camera: name, seq: Int(seq), position: camera.position, setup: moment.setup)
     }
 
-    /// A position as the camera takes it.
+    /// Returns a position within the camera's constraints.
     func constrained(_ position: CameraPosition) -> CameraPosition {
         var camera = camera
         camera.apply(.setCamera(position))
         return camera.position
     }
 
-    /// How far ahead of the present it is known where it is, in milliseconds.
+    /// How far into the future its position is predicted, in milliseconds.
     private static let foresight = 250.0
 
-    /// Where it is at a time of the wall clock, as far as that is known, and the time at which it is there.
+    /// Returns its position at a time of the wall clock as far as that is known, and the time of that position.
     func position(at wanted: WallTime) -> (position: CameraPosition, time: WallTime) {
         if wanted >= clock.present.wall.adding(milliseconds: -PlayOut.kept),
             let position = playOut?.position(at: wanted, seq: seq)
@@ -203,7 +203,7 @@ final class HostedCamera {
         let end = min(wanted, clock.present.wall.adding(milliseconds: Self.foresight))
         let time = clock.time(at: end) - clockStart
         var (here, next) = (moment, moment)
-        // No more frames than there are in that time, even if the hub has stood still.
+        // At most the frames of that time, even if the hub has stood still.
         for _ in 0..<Int(Self.foresight / Motion.frameDuration) + 2 where next.nextTick ?? .infinity <= time {
             _ = next.step()
             here = next
@@ -214,11 +214,11 @@ final class HostedCamera {
         return (here.camera.position.toward(next.camera.position, share), end)
     }
 
-    // MARK: Who waits for its rest
+    // MARK: Waits for its rest
 
     func addWait(_ wait: RestWait) { waits.append(wait) }
 
-    /// Notes that one of its waits is over, and removes such now and then.
+    /// Notes that one of its waits is over, and now and then removes those that are.
     func noteWaitOver() {
         waitsOver += 1
         guard 2 * waitsOver > waits.count else { return }
@@ -233,7 +233,7 @@ final class HostedCamera {
 
     // MARK: A batch of requests
 
-    /// Applies a report of a gesture. In a trace it has no time but the camera's, which is the trace's.
+    /// Applies a report of a gesture. In a trace the report has no time of its own: the camera's is the trace's.
     func apply(_ gesture: ClientRequest.Gesture, of feed: Int, at time: Double) {
         var event = gesture.event
         if replay != nil { event.time = nil }
@@ -248,16 +248,16 @@ final class HostedCamera {
         if let update { move(.gesture) { $0.camera.apply(update) } }
     }
 
-    /// Brings it to where it is to be at a time of the wall clock: what shows it so moves it as a map of its own does.
+    /// Moves it to a position whose time has come, by the gesture with which a map reports its own position.
     func apply(_ presentation: Presentation, of feed: Int, at time: Double) {
         apply(.init(GestureEvent(.position, .changed, .position(presentation.position))), of: feed, at: time)
         if !presentation.isMoving { apply(.init(GestureEvent(.position, .ended)), of: feed, at: time) }
     }
 
-    /// Follows the fingers of one of a feed's surfaces: what is recognized of them moves the camera as any gesture does.
+    /// Follows the fingers of one of a feed's surfaces: gestures recognized from them move the camera like any others.
     ///
-    /// - Parameter lineTime: the line's own time, in milliseconds. Live that is the surface's clock, unless the fingers have a
-    ///   time of their own; in a trace it is the camera's.
+    /// - Parameter lineTime: the line's own time, in milliseconds. Live that is the surface's clock, unless the fingers
+    ///   have their own time; in a trace it is the camera's.
     func apply(_ fingers: Fingers, of feed: Int, lineTime: Double?, at time: Double) {
         let told = fingers.surfaceTimeMs ?? (replay == nil ? lineTime : nil)
         let outcome = moment.surfaces.handle(
@@ -274,7 +274,7 @@ final class HostedCamera {
         }
     }
 
-    /// Applies a command. `remove-camera` is the hub's part: a camera does not know where it is kept.
+    /// Applies a command. The hub handles `remove-camera`: a camera does not know where it is stored.
     func apply(_ command: ClientRequest, at time: Double) {
         inputLog?.add(command)
         switch command {
@@ -298,7 +298,7 @@ final class HostedCamera {
         moment.motion = nil
     }
 
-    /// Has something move it by itself from a time on, or at once where that takes no time.
+    /// Begins a motion at a time, or moves at once if the motion takes no time.
     private func begin(_ cause: MotionCause, by reason: MoveReason, at time: Double) {
         let motion = cause.motion(of: camera, at: time)
         if let update = cause.update, motion?.duration == 0 { return move(reason) { $0.camera.apply(update) } }
@@ -315,9 +315,9 @@ final class HostedCamera {
         if camera.position != before { batchReason = reason }
     }
 
-    /// Ends a batch: what it changed is one event, and what it set free comes to rest or flies on.
+    /// Ends a batch: what it changed becomes one event, and what it released comes to rest or continues as a fling.
     func endBatch(at time: Double) -> Effects {
-        // In a recording the flight is a client's, which not everything would end.
+        // In a recording the idle flight is a client's command, which not every request would end.
         if moment.wasUsed(at: time) { inputLog?.addFirst(.stop) }
         return commitBatch(at: time)
     }
@@ -340,7 +340,7 @@ final class HostedCamera {
         return effects(since: before)
     }
 
-    /// The velocity with which a pan that ended in this batch goes on; `nil` if that does not matter.
+    /// Returns the velocity with which a pan that ended in this batch continues; `nil` if that does not matter.
     private func velocity(of release: GestureTracker.Release?) -> ScreenPoint? {
         guard !gestures.isActive, gestures.settings.scroll, gestures.settings.fling else { return nil }
         switch release {
@@ -350,14 +350,14 @@ final class HostedCamera {
         }
     }
 
-    /// Cancels the gestures of a peer that is gone, and those of its fingers. To be followed by ``endBatch(at:)``.
+    /// Cancels the gestures of a peer that is gone, and those of its fingers. Call ``endBatch(at:)`` afterwards.
     func cancelGestures(of peer: Int, at time: Double) {
         loseFingers(at: time) { $0.feed == peer }
         inputLog?.cancel(gestures.keys(of: peer))
         moment.gestures.cancel(feed: peer)
     }
 
-    /// Cancels every gesture, as the end of a trace does. To be followed by ``endBatch(at:)``.
+    /// Cancels every gesture, as the end of a trace does. Call ``endBatch(at:)`` afterwards.
     func cancelGestures(at time: Double) {
         loseFingers(at: time) { _ in true }
         inputLog?.cancel(gestures.reports.map(\.key))
@@ -373,7 +373,7 @@ final class HostedCamera {
 
     // MARK: Motion
 
-    /// Moves on to the next tick of what moves by itself.
+    /// Advances its motion by one frame.
     func tick() -> Effects {
         let before = log.end
         guard let due = nextTick, let reason = moment.step() else { return Effects() }
@@ -387,13 +387,13 @@ final class HostedCamera {
 
     var hasIdleAction: Bool { moment.idleAfterMs != nil }
 
-    /// When its idle action goes on, on the camera's clock, if nothing comes before; `nil` if it does not.
+    /// When its idle action is due, on the camera's clock, unless something else happens first; `nil` if it is not.
     var idleDue: Double? { replay == nil && leases.current == nil && !isRemoved ? moment.idleDue : nil }
 
-    /// Whether it has come to where a trace begins, and that is to be played.
+    /// Whether it has arrived where a trace begins, which is now to be played.
     var hasApproachedTrace: Bool { if case .approachingTrace = moment.idling { idleDue != nil } else { false } }
 
-    /// Flies to where its idle action begins or ends. Recorders are sent the flight, for a trace has no idle action.
+    /// Flies to where its idle action begins or ends. Recorders are sent the flight, since a trace has no idle action.
     ///
     /// - Parameter time: when the action is due, on the camera's clock.
     func beginIdleFlight(to position: CameraPosition, duration: Double?, _ reason: MoveReason, at time: Double)
@@ -406,10 +406,10 @@ final class HostedCamera {
         return commitBatch(at: time)
     }
 
-    /// Ends its idle action before it has begun.
+    /// Skips its idle action.
     func passOverIdleAction() { moment.idling = nil }
 
-    /// Its idle time begins.
+    /// Starts its idle time.
     func restartIdleTime(at time: Double) { moment.idling = .since(time) }
 
     // MARK: Events
@@ -444,7 +444,7 @@ final class HostedCamera {
         inputLog?.log.appendLast(of: log)
     }
 
-    /// Emits a line that has no seq, if a subscriber asked for its kind.
+    /// Emits a line without a seq, if a subscriber asked for its kind.
     func append(_ kind: EventKinds, _ write: (inout LineWriter) -> Void) -> Effects {
         guard readers.wants(kind) else { return Effects() }
         encoder.encode(write) { line in
@@ -454,7 +454,7 @@ final class HostedCamera {
         return Effects(inputs: 1)
     }
 
-    /// Names the present, for those who follow or record the camera. To be followed by ``endBatch(at:)``.
+    /// Puts a label on the present, for subscribers and recorders. Call ``endBatch(at:)`` afterwards.
     func mark(_ label: String, at time: Double) -> Effects {
         inputLog?.add(marker: label)
         let marker = CameraMarker(camera: name, timeMs: time, label: label)
@@ -463,7 +463,7 @@ final class HostedCamera {
 
     // MARK: The wall clock
 
-    /// What subscribers are to be told of its clock: `nil` if they know, to the millisecond.
+    /// Returns what to tell subscribers of its clock; `nil` if they know it, to the millisecond.
     func clockNews() -> CameraClock? {
         let message = clockMessage
         let start = message.wallTime(of: 0)
@@ -476,12 +476,12 @@ final class HostedCamera {
         CameraClock(camera: name, timeMs: time(at: clock.present.hub), wallTime: clock.present.wall)
     }
 
-    // MARK: What moves it
+    // MARK: Known motion
 
-    /// What moves it by itself, as far as that is told.
+    /// Its motion, if subscribers are told of it.
     private var motion: KnownMotion? { nextTick != nil && replay == nil ? lastMotion : nil }
 
-    /// What subscribers are to be told of what moves it by itself; `nil` if they know.
+    /// Returns what to tell subscribers of its motion; `nil` if they know.
     func motionNews() -> CameraMotion? {
         let motion = motion
         guard motion !== toldMotion else { return nil }
@@ -491,7 +491,7 @@ final class HostedCamera {
 
     var motionRecord: KnownMotion.Record? { motion.map { KnownMotion.Record($0, isTold: $0 === toldMotion) } }
 
-    /// Goes on with what moves it in another process.
+    /// Restores what was known of its motion in another process.
     func resume(_ record: KnownMotion.Record?) throws(StateDecoder.Damage) {
         lastMotion = try record.map { record throws(StateDecoder.Damage) in try KnownMotion(record) }
         toldMotion = record?.isTold == true ? lastMotion : nil
@@ -503,16 +503,16 @@ final class HostedCamera {
 
     // MARK: Moments
 
-    /// Goes on from a moment.
+    /// Continues from a moment.
     func restore(from moment: Moment) {
         self.moment = moment
         lastMotion = nil
         batchReason = nil
     }
 
-    /// Makes the camera anew, as a replay has it at a moment, and tells every subscriber.
+    /// Resets the camera to a replay's moment, and tells every subscriber.
     ///
-    /// - Parameter time: the replay's clock.
+    /// - Parameter time: the time on the replay's clock.
     func reset(to moment: Moment, at time: Double, epoch: String) -> Effects {
         let before = log.end
         restore(from: moment)
@@ -521,13 +521,13 @@ final class HostedCamera {
             camera: name, seq: seq, timeMs: moment.lastTime, position: published, moving: moment.reason, epoch: epoch)
         encoder.encode({ $0.answer(.event(.reset(reset)), Span()) }, then: { log.append($0, kind: .reset) })
         inputLog?.log.appendLast(of: log)
-        // Recorders cannot be sent a motion: until it ends they wait and receive nothing of it.
+        // Recorders cannot be sent a motion: they wait until it ends, and receive nothing of it.
         inputLog?.begin(nextTick == nil ? header : nil, gestures.reports, at: time)
         for surface in surfaces.all where surface.isTouched { inputLog?.show(surface, at: time) }
         return effects(since: before)
     }
 
-    // MARK: Who reads it
+    // MARK: Readers
 
     func attach(_ subscription: Subscription) {
         readers.attach(subscription)
@@ -545,7 +545,7 @@ final class HostedCamera {
         inputLog?.setRecording(readers.record, active: gestures)
     }
 
-    /// The entry of the log behind an event of this epoch; `nil` if the log does not hold what follows it.
+    /// Returns the log's entry after an event of this epoch; `nil` if the log does not hold what follows the event.
     ///
     /// - Parameter turns: counts the work of finding it.
     func entry(after seq: UInt64, countedBy turns: Turns) -> UInt64? {
@@ -554,13 +554,13 @@ final class HostedCamera {
         var steps = 0
         defer { turns.add(work: steps >> 6) }
         while left > 0, entry > log.first {
-            // Behind that entry all are events.
+            // From `numberedFrom` on, all entries are events.
             if entry >= log.numberedFrom, left <= entry - log.numberedFrom {
                 entry -= left
                 left = 0
             } else {
                 entry -= 1
-                // Once here, and once more for those that are behind it.
+                // One step here, and one when the cursor, set to this entry, counts the lines after it.
                 steps += 2
                 if EventKinds.unnumbered.isDisjoint(with: log.kind(of: entry)) { left -= 1 }
             }
@@ -568,10 +568,10 @@ final class HostedCamera {
         return left == 0 && entry >= log.first ? entry : nil
     }
 
-    /// Writes what subscribers of some kinds are to know before the next event: the lease, the clock, what moves it by itself,
-    /// and where it is to be.
+    /// Writes what subscribers of some kinds have to know before the next event: the lease, the clock, the motion, and
+    /// the positions sent ahead.
     ///
-    /// - Parameter now: the hub's time; `nil` is that of the last event.
+    /// - Parameter now: the hub's time; `nil` stands for that of the last event.
     func writeState(of kinds: EventKinds, at now: Double?, to line: inout LineWriter) {
         if kinds.contains(.lease) { writeLease(at: now, to: &line) }
         if kinds.contains(.clock) {
@@ -585,26 +585,26 @@ final class HostedCamera {
         }
     }
 
-    /// The positions that it has been told ahead of their time and that still count.
+    /// The positions sent ahead of their time that still count.
     var toldAhead: ArraySlice<Presentation> { playOut?.counting(seq: seq) ?? [] }
 
-    /// What subscribers are told of a position ahead of its time; `nil` if nothing that was told counts any more.
+    /// Returns what to tell subscribers of a position ahead of its time; `nil` revokes the positions told before.
     func told(_ presentation: Presentation?) -> CameraPresentation {
         var told = presentation
         if let position = presentation?.position { told?.position = constrained(position) }
         return CameraPresentation(camera: name, presentation: told)
     }
 
-    /// Writes how many lines a reader has missed, and where the camera stands now.
+    /// Writes how many lines a reader has missed, and where the camera is now.
     func writeGap(of missed: UInt64, to line: inout LineWriter) {
         let gap = Lagged(
             camera: name, missed: Int(clamping: missed), position: published, seq: Int(clamping: seq), epoch: epoch)
         line.answer(.event(.lagged(gap)), Span())
     }
 
-    // MARK: What it is sent, as recorders are told
+    // MARK: Input, as recorders are told
 
-    /// The log of what the camera is sent; from now on it is kept, if it was not.
+    /// Returns the log of what the camera is fed, and starts one if there is none.
     func startInputLog(limits: Limits) -> EventLog {
         let inputLog = inputLog ?? InputLog(of: name, encoder: encoder, limits: limits, memory: log.memory)
         self.inputLog = inputLog
@@ -613,10 +613,10 @@ final class HostedCamera {
 
     func stopInputLog() { inputLog = nil }
 
-    /// Has a recorder wait until the camera rests.
+    /// Makes a recorder wait until the camera rests.
     func addWaitingRecorder(_ recorder: Subscription) { readers.wait(recorder) }
 
-    /// Those that wait for its rest; they do no more.
+    /// Returns the recorders that wait for its rest, which ends their wait.
     func takeWaitingRecorders() -> [Subscription] { readers.takeWaiting() }
 
     /// Whether a trace can begin: no motion is running, and no fingers are down that another recorder records.
@@ -635,9 +635,9 @@ final class HostedCamera {
         }
     }
 
-    /// Writes the beginning of a trace in the middle of things: a header, and the active gestures.
+    /// Writes the beginning of a trace that starts midway: a header, and the active gestures.
     ///
-    /// It cannot express a motion, so none may be running.
+    /// A trace cannot express a motion, so none may be running.
     func writeBeginning(at time: Double, to line: inout LineWriter) {
         inputLog?.writeBeginning(header, gestures.reports, at: time, to: &line)
     }

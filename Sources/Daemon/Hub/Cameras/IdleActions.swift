@@ -1,21 +1,21 @@
-// What cameras do when nothing has moved them for a time: they fly home, or to where one of the daemon's traces begins, which is
-// then played. Any client's gesture or command ends it where the camera is, as it ends a glide.
+// What cameras do when nothing has moved them for a time: they fly home, or to where one of the daemon's traces begins,
+// which is then played. Any client's gesture or command stops the camera where it is, as it stops a fling.
 
 final class IdleActions {
     private let runner: CameraRunner
     private let replays: Replays
     private let traces: StoredTraces
     private let turns: Turns
-    /// Milliseconds between two looks at all cameras.
+    /// Milliseconds between two checks of all cameras.
     private static let frame = 1000.0 / 60
-    /// The work of beginning one, in events.
+    /// The work of beginning an action, in events.
     private static let workOfBeginning = 8
 
     init(_ runner: CameraRunner, _ replays: Replays, _ traces: StoredTraces, _ turns: Turns) {
         (self.runner, self.replays, self.traces, self.turns) = (runner, replays, traces, turns)
     }
 
-    /// Begins what is due, as far as the turn has room for it.
+    /// Begins the actions that are due, as far as the turn has room for them.
     func advance(to now: Double) {
         guard runner.idleDeadline <= now else { return }
         for camera in runner.idling.cameras where turns.hasRoomForEvents {

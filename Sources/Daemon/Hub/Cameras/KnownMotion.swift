@@ -1,4 +1,4 @@
-// What moves a camera by itself, as its subscribers are told; the camera has one while it moves so.
+// A camera's motion as its subscribers are told of it; the camera has one while the motion runs.
 
 import GimbalProtocol
 import JSONLines
@@ -11,7 +11,7 @@ final class KnownMotion {
     init(_ start: MotionStart, at timeMs: Double) { (self.start, self.timeMs) = (start, timeMs) }
 
     struct Record: Codable {
-        /// As it is told.
+        /// The motion as JSON.
         let start: String
         let timeMs: Double
         let isTold: Bool

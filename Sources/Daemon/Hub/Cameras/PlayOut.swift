@@ -1,34 +1,34 @@
-// Positions that are known before their time: a mirror sends them as they come, and the camera is at each when the wall clock
-// says so. Between two of them it goes straight, in frames whose times are those of every machine. So what a network does in
-// between is not seen, and screens whose clocks agree show the same digits at one time.
-// Invariant: what the camera is reported is what `position(at:)` tells of that time.
+// Positions that are known ahead of their time: a mirror sends them as they come, and the camera takes each when the
+// wall clock shows its time. Between two positions it moves straight, in frames whose times are the same on every
+// machine. So network delays are not seen, and screens whose clocks agree show the same digits at the same time.
+// Invariant: the camera is reported at the position that `position(at:)` returns for that time.
 
 import Gestures
 import GimbalProtocol
 import MapCamera
 
-/// What one camera is to be at, and was a moment ago.
+/// The positions that one camera takes soon, and those that it took a moment ago.
 struct PlayOut {
-    /// Positions that wait, at the most.
+    /// The maximum number of waiting positions.
     static let most = 256
-    /// How long those are kept that have been shown: a question about a time comes behind it.
+    /// How long positions are kept after they were shown, in milliseconds, for questions about the past.
     static let kept = 1000.0
     private static let framesPerSecond = 60
-    /// How long it is on its way from one position to the next, at the most: where a finger has rested, it waits at the first.
+    /// The longest way between two positions, in milliseconds: after a finger's rest, the camera waits at the first.
     private static let longestWay = 50.0
 
-    /// Who sends them.
+    /// The peer that sends the positions.
     let peer: Peer
-    /// By their times; the first is that from which the camera began, or has been shown long ago.
+    /// Sorted by time; the first is where the camera began, or was shown long ago.
     private var positions: [Presentation]
-    /// Up to when the camera is where it is to be.
+    /// The time up to which positions have been shown.
     private var shown = WallTime(microseconds: .min)
-    /// The camera's last event when that was last moved so: another one since is of others.
+    /// The seq of the camera's last event when it was last moved so: a later event comes from another mover.
     var seq: UInt64
-    /// When the camera is to move next; each turn asks.
+    /// When the camera moves next; stored, since each turn asks.
     private(set) var due: WallTime?
 
-    /// Nothing is told yet to a camera that is at a position.
+    /// Creates a play-out that begins at a camera's position.
     init(of peer: Peer, from camera: HostedCamera) {
         (self.peer, positions, seq) = (peer, [Self.beginning(camera.camera.position)], camera.seq)
     }
@@ -37,29 +37,29 @@ struct PlayOut {
         Presentation(position, at: WallTime(microseconds: .min), isMoving: false)
     }
 
-    /// How many wait for a time before one.
+    /// Returns how many positions wait for an earlier time.
     func waitingCount(before time: WallTime) -> Int {
         max(last(upTo: WallTime(microseconds: time.microseconds - 1)) - last(upTo: shown), 0)
     }
 
-    /// The last position up to a time; the first, if all are later.
+    /// Returns the index of the last position up to a time; of the first, if all are later.
     private func last(upTo time: WallTime) -> Int { positions.lastIndex { $0.presentAt <= time } ?? 0 }
 
-    /// What still counts of all that was told: where the camera is, unless others have moved it since, and what waits.
+    /// Returns the positions that still count: the current one, if no other has moved the camera, and waiting ones.
     ///
-    /// - Parameter seq: of the camera's last event.
+    /// - Parameter seq: the seq of the camera's last event.
     func counting(seq: UInt64) -> ArraySlice<Presentation> {
         guard due != nil else { return [] }
         return positions[(last(upTo: shown) + (seq == self.seq ? 0 : 1))...].drop { $0.presentAt.microseconds == .min }
     }
 
-    /// Adds a position, in place of all that were to be there at its time or later.
+    /// Adds a position, and drops all that are for its time or later.
     mutating func insert(_ presentation: Presentation, at now: WallTime) {
         let first = positions[0].position
         positions.removeAll { $0.presentAt >= presentation.presentAt }
-        // A clock that is set back has all of them begin anew.
+        // If the clock was set back, no position is left, and the first begins anew.
         if positions.isEmpty { positions = [Self.beginning(first)] }
-        // Those that have not been shown stay, with the one before.
+        // Positions that have not been shown stay, with the one before.
         let past = min(shown, now.adding(milliseconds: -Self.kept))
         positions.removeFirst(max(last(upTo: past), positions.count - 2 * Self.most))
         positions.append(presentation)
@@ -67,9 +67,9 @@ struct PlayOut {
         due = next
     }
 
-    /// Where the camera is at a time; `nil` if these do not say, or others have moved it since.
+    /// Returns where the camera is at a time; `nil` if the positions do not say, or others have moved the camera since.
     ///
-    /// - Parameter seq: of the camera's last event.
+    /// - Parameter seq: the seq of the camera's last event.
     func position(at time: WallTime, seq: UInt64) -> CameraPosition? {
         let index = last(upTo: time)
         let (here, isLast) = (positions[index], index == positions.count - 1)
@@ -83,19 +83,19 @@ struct PlayOut {
         return here.position.toward(next.position, share)
     }
 
-    /// When the camera leaves a position for the next.
+    /// Returns when the camera leaves a position for the next.
     private func wayStart(behind index: Int) -> WallTime {
         max(positions[index].presentAt, positions[index + 1].presentAt.adding(milliseconds: -Self.longestWay))
     }
 
     // MARK: Frames
 
-    /// The time of a frame: so many have there been since 1970.
+    /// Returns the time of a frame; frames are numbered from 1970 on.
     private static func frame(_ number: Int) -> WallTime {
         WallTime(microseconds: number * 1_000_000 / framesPerSecond)
     }
 
-    /// The first frame that is not before a time.
+    /// Returns the time of the first frame that is not before a time.
     private static func frame(notBefore time: WallTime) -> WallTime {
         var number = time.microseconds * framesPerSecond / 1_000_000
         while frame(number) < time { number += 1 }
@@ -114,7 +114,7 @@ struct PlayOut {
         return next.isMoving ? Self.frame(notBefore: next.presentAt) : next.presentAt
     }
 
-    /// Where the camera is to move now, and for which time; `nil` if nothing is due. After a standstill that is one step.
+    /// Returns the position to show now; `nil` if nothing is due. After a standstill, there is only one step.
     mutating func step(to now: WallTime) -> Presentation? {
         guard let due, due <= now else { return nil }
         defer { self.due = next }
@@ -129,19 +129,19 @@ struct PlayOut {
     }
 }
 
-/// The cameras that are shown so.
+/// The play-outs of all cameras.
 final class PlayOuts {
     private let runner: CameraRunner
     private let turns: Turns
     private let clock: WallClock
-    /// Cameras for which positions wait.
+    /// Cameras that have waiting positions.
     private var playing = CameraList(.presenting)
 
     init(_ runner: CameraRunner, _ turns: Turns, _ clock: WallClock) {
         (self.runner, self.turns, self.clock) = (runner, turns, clock)
     }
 
-    /// Has a camera be at a position when it is time; at once if that is over.
+    /// Moves a camera to a position when its time comes; at once if that is over.
     func add(_ presentation: Presentation, to camera: HostedCamera, by peer: Peer) {
         if let other = camera.playOut?.peer, other !== peer { end(other, on: camera) }
         if camera.playOut == nil { camera.playOut = PlayOut(of: peer, from: camera) }
@@ -151,12 +151,12 @@ final class PlayOuts {
         playing.insert(camera)
     }
 
-    /// Positions do not outlive the process: what they hold is let go of.
+    /// Ends the play-outs of cameras and the gestures that these hold: positions do not outlive the process.
     func endAll(_ cameras: some Sequence<HostedCamera>) {
         for camera in cameras { if let peer = camera.playOut?.peer { end(peer, on: camera) } }
     }
 
-    /// The camera is shown by this peer no more.
+    /// Ends a peer's play-out on a camera, and the gesture that it holds.
     private func end(_ peer: Peer, on camera: HostedCamera) {
         runner.endPlayOut(of: camera)
         runner.catchUp(camera, at: clock.present.hub)
@@ -165,7 +165,7 @@ final class PlayOuts {
         runner.commitBatch(of: camera, at: time)
     }
 
-    /// When the next camera is to move, in the hub's time; infinite if none is.
+    /// When the next camera is due to move, in the hub's time; infinite if none is.
     var deadline: Double {
         var earliest = Double.infinity
         for camera in playing.cameras {
@@ -174,7 +174,7 @@ final class PlayOuts {
         return earliest
     }
 
-    /// Moves what is due, as far as the turn has room for its events; the next turn moves the others.
+    /// Moves the cameras that are due, as far as the turn has room for their events; the next turn moves the others.
     func advance(to now: Double) {
         guard !playing.isEmpty else { return }
         for camera in playing.cameras where turns.hasRoomForEvents { show(camera, at: now) }
@@ -186,7 +186,7 @@ final class PlayOuts {
         guard let peer = camera.playOut?.peer, let step = camera.playOut?.step(to: clock.wallTime(at: now)) else {
             return
         }
-        // Where it is another's now, that is all.
+        // A replay or another client controls the camera now: nothing is left to do.
         guard camera.replay == nil, camera.leases.allow(peer) else { return runner.endPlayOut(of: camera) }
         runner.catchUp(camera, at: now)
         let time = camera.time(at: now)

@@ -1,5 +1,5 @@
-// What the wall clock shows beside the hub's own time. It is told anew in each turn: people and programs set a wall clock, and
-// slow it down or speed it up. A hub that is never told takes its own time for it.
+// The time of the wall clock in relation to the hub's own. It is set anew in each turn, since people and programs set a
+// wall clock, slow it down or speed it up. A hub whose wall clock is never set uses its own time instead.
 
 import GimbalProtocol
 
@@ -9,9 +9,9 @@ final class WallClock {
 
     func set(_ wall: WallTime, at now: Double) { present = (now, wall) }
 
-    /// The hub's time at a time of the wall clock.
+    /// Returns the hub's time at a time of the wall clock.
     func time(at wall: WallTime) -> Double { present.hub + wall.milliseconds(since: present.wall) }
 
-    /// The time of the wall clock at one of the hub's.
+    /// Returns the time of the wall clock at a time of the hub.
     func wallTime(at time: Double) -> WallTime { present.wall.adding(milliseconds: time - present.hub) }
 }

@@ -1,5 +1,5 @@
-// What a log may tell of clients. Nothing of it is on the path of a line that is right and about a camera that exists, and
-// nothing is made of it without an observer.
+// What a log may report about clients. A valid line about an existing camera reports nothing, and without an observer
+// no note is made.
 
 import GimbalProtocol
 
@@ -8,8 +8,8 @@ extension Hub {
     package enum Note {
         /// A line was answered with an error.
         ///
-        /// The camera is that of the line, or the last one that the client named where the line could not be read; `nil`
-        /// if there is none of that name.
+        /// The camera is that of the line, or the last one that the client named if the line could not be read; `nil`
+        /// if no camera has that name.
         case refused(WireError, line: UInt64, camera: String?)
         case made(camera: String)
         case removed(camera: String)

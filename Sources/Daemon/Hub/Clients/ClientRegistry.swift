@@ -1,23 +1,23 @@
-// Who is connected, by their numbers, and whose connection only waits for its end.
+// All clients by number, and the connections that only wait for their end.
 
 import GimbalProtocol
 
 final class ClientRegistry {
     private let limits: Limits
-    /// All clients, by their numbers.
+    /// All clients, sorted by number.
     private(set) var peers: [Peer] = []
-    /// Those whose input is thrown away: they have some time to close.
+    /// Clients whose input is discarded: they have some time to close.
     private var lingering: [Peer] = []
-    /// How many have been numbered.
+    /// The highest number so far.
     private(set) var lastNumber = 0
-    /// How many have ever connected.
+    /// How many clients have ever connected.
     private(set) var total: UInt64 = 0
 
     init(limits: Limits) { self.limits = limits }
 
     var count: Int { peers.count }
 
-    // MARK: They come and go
+    // MARK: Connecting and disconnecting
 
     func connect(_ outlet: any Outlet, _ role: Role) -> Peer {
         lastNumber += 1
@@ -32,18 +32,18 @@ final class ClientRegistry {
         if index < peers.count, peers[index] === peer { peers.remove(at: index) }
     }
 
-    /// Handles nothing more of a peer, and gives it time to read its replies and close.
+    /// Stops handling a peer's input, and gives it time to read its replies and close.
     func linger(_ peer: Peer) {
         peer.input.discard()
         lingering.append(peer)
     }
 
-    /// When the next connection that lingers is to be closed; infinite if none is.
+    /// When the next lingering connection is due to be closed; infinite if none is.
     var deadline: Double {
         lingering.isEmpty ? .infinity : lingering.reduce(.infinity) { min($0, $1.input.closeTime) }
     }
 
-    /// The clients that have lingered long enough. Each is returned once.
+    /// Returns the clients that have lingered long enough, each of them once.
     func takeOverdue(at now: Double) -> [Peer] {
         guard !lingering.isEmpty else { return [] }
         let overdue = lingering.filter { !$0.isClosed && $0.input.closeTime <= now }
@@ -51,9 +51,9 @@ final class ClientRegistry {
         return overdue
     }
 
-    /// Goes on with the clients of another process, in place of none.
+    /// Takes over the clients of another process; the registry must be empty.
     ///
-    /// - Parameter lastNumber: the highest number so far: a client's number tells its gestures from others'.
+    /// - Parameter lastNumber: the highest number so far: a client's number distinguishes its gestures from others'.
     func restore(_ restored: [Peer], lastNumber: Int, total: UInt64) {
         peers = restored.sorted { $0.number < $1.number }
         self.lastNumber = peers.reduce(lastNumber) { max($0, $1.number) }
@@ -61,13 +61,13 @@ final class ClientRegistry {
         lingering = restored.filter(\.input.isDiscarding)
     }
 
-    // MARK: In pages
+    // MARK: Pages
 
-    /// How many clients an answer tells of, how many subscriptions of each, and beyond how many bytes of what they tell of
-    /// themselves no other follows: each may take six, and a client reads lines of 1 MiB.
+    /// How many clients an answer contains, how many subscriptions of each, and after how many bytes of what clients
+    /// say about themselves no further client follows: each byte may take six, and a client reads lines of 1 MiB.
     private static let page = (clients: 64, subscriptions: 16, about: 65_536)
 
-    /// Some clients with greater numbers, as the asking client may see them, and whether there are more.
+    /// Returns some clients with greater numbers, as the asking client may see them, and whether there are more.
     func page(after number: Int, for asking: Peer) -> ClientPage {
         let start = index(after: number)
         var (end, aboutBytes) = (start, 0)
@@ -79,7 +79,7 @@ final class ClientRegistry {
             clients: peers[start..<end].map { client(of: $0, for: asking) }, hasMore: end < peers.count)
     }
 
-    /// Where the clients begin whose numbers are greater.
+    /// Returns the index of the first client with a greater number.
     private func index(after number: Int) -> Int {
         var (low, high) = (0, peers.count)
         while low < high {

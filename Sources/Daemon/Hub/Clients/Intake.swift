@@ -1,5 +1,5 @@
 // Input: bytes become lines, and the hub handles lines when it is their peer's turn. Lines that must wait stay in the
-// peer's input; the hub stops reading from a client that has sent much more than that.
+// peer's input; once they reach a limit, the hub stops reading from the client.
 
 import GimbalProtocol
 
@@ -12,7 +12,7 @@ final class Intake {
     private let sender: Sender
     private let turns: Turns
     private let counters: Counters
-    /// Whether no line is handled any more.
+    /// Whether lines are no longer handled.
     private(set) var isStopped = false
 
     init(_ hub: HubParts, _ handler: LineHandler) {
@@ -23,7 +23,7 @@ final class Intake {
 
     // MARK: Bytes
 
-    /// Handles bytes that a peer sent, as far as it is its turn.
+    /// Handles bytes from a peer, as far as it is the peer's turn.
     func receive(_ bytes: Span<UInt8>, from peer: Peer, at now: Double) {
         counters.bytesIn += UInt64(bytes.count)
         guard !peer.isClosed, peer.input.isOpen else { return }
@@ -44,7 +44,7 @@ final class Intake {
         peer.input.append(bytes)
     }
 
-    /// Serves a peer now, or has it wait for its turn.
+    /// Serves a peer now, or queues it for its turn.
     func attend(to peer: Peer, at now: Double) {
         if turns.isServedAtOnce(peer) {
             turns.serveAtOnce(peer) { handleInput(of: peer, at: now) }
@@ -53,26 +53,26 @@ final class Intake {
         }
     }
 
-    /// Goes on with every replay whose time has come: the peer that sends it is served.
+    /// Continues every replay that is due, by serving the peer that sends it.
     func advanceReplays(to now: Double) {
         for replay in replays.running where replay.deadline <= now {
             if let peer = replay.peer { attend(to: peer, at: now) } else { replays.advanceAlone(replay, to: now) }
         }
     }
 
-    /// Serves those that wait for their turn, until the turn is used up.
+    /// Serves peers that wait for their turn, until the turn's budget is used up.
     func serveWaiting(at now: Double) {
         guard !isStopped else { return }
         turns.serveWaiting { handleInput(of: $0, at: now) }
     }
 
-    /// Handles what a peer sent before and could not be handled then.
+    /// Handles input that a peer sent earlier and that had to wait.
     private func handleInput(of peer: Peer, at now: Double) {
         if let replay = peer.replay { replays.advance(replay, to: now) }
         var (bytes, start) = peer.input.takeBytes()
         let handled = handleLines(bytes.span.extracting(start...), from: peer, at: now)
         if !peer.isClosed, !peer.input.isDiscarding {
-            // Here is the only reference: nothing is copied.
+            // This is the only reference, so nothing is copied.
             peer.input.giveBack(&bytes, handled: start + handled)
         }
         if peer.input.hasEnded, peer.input.isEmpty {
@@ -81,7 +81,7 @@ final class Intake {
         updateReading(peer)
     }
 
-    /// All that a peer sent has been handled: its gestures are cancelled, its replay and its leases end.
+    /// Cancels the gestures of a peer whose input has all been handled, and ends its replay and its leases.
     private func finishInput(of peer: Peer, at now: Double) {
         peer.input.finish()
         runner.cancelGestures(of: peer, at: now)
@@ -98,7 +98,7 @@ final class Intake {
 
     // MARK: Lines
 
-    /// Handles lines as long as it may; says how many bytes that were.
+    /// Handles lines while the peer may be served; returns how many bytes were handled.
     private func handleLines(_ bytes: Span<UInt8>, from peer: Peer, at now: Double) -> Int {
         var position = 0
         while position == 0 ? mayBegin(peer) : mayContinue(peer) {
@@ -129,12 +129,12 @@ final class Intake {
         return position
     }
 
-    /// Whether a peer's lines have nothing to wait for but their turn.
+    /// Whether a peer's lines wait for nothing but their turn.
     func isReady(_ peer: Peer) -> Bool { isFree(peer) && !isBehind(peer) }
 
     private func mayBegin(_ peer: Peer) -> Bool { mayContinue(peer) && !isBehind(peer) }
 
-    /// Whether a peer whose first line of a turn was handled may have one more handled: a turn is too short to fall behind.
+    /// Whether a peer may have another line handled after the first of a turn: a turn is too short to fall behind.
     private func mayContinue(_ peer: Peer) -> Bool { !turns.isUsedUp && isFree(peer) }
 
     private func isFree(_ peer: Peer) -> Bool {
@@ -142,7 +142,7 @@ final class Intake {
             && peer.output.unreadBytes < limits.unreadReplies && !isStopped
     }
 
-    /// Whether a peer does not read what it has subscribed to: then its own lines wait, before it lags.
+    /// Whether a peer does not keep up with its subscriptions: then its own lines wait, before it lags.
     private func isBehind(_ peer: Peer) -> Bool {
         !peer.output.pending.isEmpty
             && (peer.backlog > UInt64(limits.historyEvents / 2)

@@ -1,23 +1,23 @@
-// A client as the hub sees it: what it has sent, what it is to be sent, and what it does here.
+// A client as the hub sees it: its input, its output, and what it takes part in.
 
 import GimbalProtocol
 
-/// What the hub needs of a client's connection.
+/// What the hub needs from a client's connection.
 public protocol Outlet: AnyObject {
-    /// Sends as many of the bytes as it takes now, in order, in one go; says how many. A negative answer is a client that
-    /// reads no more.
+    /// Sends as many of the bytes as the connection takes now, in order and in one go; returns how many. A negative
+    /// result means that the client reads no more.
     func send(_ pieces: [UnsafeRawBufferPointer]) -> Int
-    /// The same for a single piece, as many clients are sent it.
+    /// Sends a single piece in the same way; many clients may be sent the same one.
     ///
-    /// - Parameter isRepeated: whether the last piece that was sent so, to any client, was the same bytes.
+    /// - Parameter isRepeated: whether the last piece sent by this function, to any client, had the same bytes.
     func send(_ piece: UnsafeRawBufferPointer, isRepeated: Bool) -> Int
-    /// From now on little is to wait between here and the client: it wants what is newest.
+    /// Keeps the queue between here and the client short from now on: the client wants the newest state.
     func keepQueueShort()
-    /// Stops or goes on reading.
+    /// Stops or resumes reading.
     func setReading(_ isReading: Bool)
     /// Tells the client that nothing more will come.
     func finishSending()
-    /// Ends the connection. The hub has forgotten the peer.
+    /// Ends the connection. The hub has already forgotten the peer.
     func close()
 }
 
@@ -26,16 +26,16 @@ extension Outlet {
 }
 
 public final class Peer {
-    /// Tells its gestures from those of others.
+    /// A number that distinguishes its gestures from others'.
     let number: Int
-    /// It refers to the peer, too, until it is closed.
+    /// The connection; it refers to the peer, too, until it is closed.
     let outlet: any Outlet
     let role: Role
     let isWatchOnly: Bool
     /// The client's user and process, as far as the transport knows.
     public var identity: (user: UInt32, process: UInt32)?
 
-    /// What the client tells others of itself.
+    /// What the client tells others about itself.
     var about: String?
 
     var input: PeerInput
@@ -43,15 +43,15 @@ public final class Peer {
     var share = FairQueue.Share()
 
     var subscriptions = PeerSubscriptions()
-    /// Its requests that wait for a camera's rest.
+    /// Its requests that wait until a camera rests.
     var waits = PeerWaits()
     /// The trace that its lines belong to.
     var sentTrace = Replays.SentTrace()
-    /// The replay that its lines move, from the header to the end that frees the camera.
+    /// The replay that its lines belong to, from the header to the end that frees the camera.
     var replay: Replay? { if case .playing(let replay) = sentTrace.state { replay } else { nil } }
-    /// The cameras whose lease it has a part in, or waits for.
+    /// The cameras whose lease it takes part in or waits for.
     var leasedCameras: [HostedCamera] = []
-    /// The cameras that it sent gestures to.
+    /// The cameras that it has fed.
     var fedCameras = FedCameras()
     /// The camera that it named last.
     var lastCamera: HostedCamera?
@@ -64,16 +64,16 @@ public final class Peer {
         input = PeerInput(longestLine: limits.line)
     }
 
-    /// Whether it is not connected any more.
+    /// Whether it is no longer connected.
     var isClosed: Bool { output.state == .closed }
 
-    /// Whether its last sending was cut short: the connection says when it takes more.
+    /// Whether its last write was incomplete: the connection reports when it takes more.
     public var isBlocked: Bool { output.state == .blocked }
 
     /// Whether its lines belong to a trace, until its `trace-end` has been handled.
     public var sendsTrace: Bool { if case .none = sentTrace.state { false } else { true } }
 
-    /// Whether its lines belong to a trace, lie behind the end of that, and move nothing.
+    /// Whether its lines belong to a trace but come after its end, and so move nothing.
     var sendsBehindTheEnd: Bool {
         switch sentTrace.state {
         case .none: false
@@ -82,31 +82,31 @@ public final class Peer {
         }
     }
 
-    /// Whether there is more for it than it has been sent.
+    /// Whether something for it has not been sent yet.
     public var hasUnsent: Bool { isBlocked || output.isQueued }
 
-    /// Whether bytes of it wait: for the rest of a line, or for their turn.
+    /// Whether bytes from it wait, for the rest of a line or for their turn.
     public var isWithinLine: Bool { !input.isEmpty }
 
     /// Bytes that the hub keeps for this peer alone.
     public var memory: Int { input.memory + output.replies.capacity }
 
-    /// Events that this peer has subscribed to and not been sent.
+    /// The number of events that this peer has subscribed to and not been sent.
     var backlog: UInt64 {
         output.pending.reduce(0) { $0 + ($1.delivery == .every ? $1.backlog : 0) }
     }
 }
 
-/// The cameras that a peer has sent gestures to, each in the slot that the registry gave it. A client that feeds many cameras
-/// in turn finds the next one without a search; see `Prefetch` for the measurement that asks for it.
+/// The cameras that a peer has fed, each in the slot that the registry gave it. A client that feeds many cameras in
+/// turn finds the next one without a search; `Prefetch` names the measurement that requires this.
 struct FedCameras {
     private(set) var slots: [HostedCamera?] = []
 
-    /// Those that are still there.
+    /// The cameras that still exist.
     var cameras: some Sequence<HostedCamera> { slots.lazy.compactMap { $0 }.filter { !$0.isRemoved } }
 
-    /// The camera in the slot behind another's, or in the first one behind the last, if that is its name. The memory of
-    /// those that come next is asked for.
+    /// Returns the camera in the slot after another's, or in the first one after the last, if it has that name.
+    /// Prefetches the memory of those that come next.
     func camera(_ name: Span<UInt8>, behind slot: Int) -> HostedCamera? {
         guard !slots.isEmpty else { return nil }
         let next = self.slot(behind: slot)
@@ -117,14 +117,14 @@ struct FedCameras {
 
     private func slot(behind slot: Int) -> Int { slot + 1 < slots.count ? slot + 1 : 0 }
 
-    /// Asks for the memory of the cameras behind a slot. Each step is taken one camera further on than the next step, which
-    /// reads what it has asked for: so no step waits.
+    /// Prefetches the memory of the cameras after a slot. Each step is one camera further ahead than the next step,
+    /// which reads what it has prefetched, so no step waits.
     private func prefetch(behind slot: Int) {
         unsafe slots.withUnsafeBytes { bytes in
             var slot = slot
             for step in HostedCamera.PrefetchStep.allCases.reversed() {
                 slot = self.slot(behind: slot)
-                // Sound: the slots hold it. A reference of its own would be counted in memory that is not there yet.
+                // Sound: the slots hold it. Counting another reference would access memory that has not arrived yet.
                 let camera = unsafe bytes.load(
                     fromByteOffset: slot * MemoryLayout<HostedCamera?>.stride, as: Unmanaged<HostedCamera>?.self)
                 unsafe camera?._withUnsafeGuaranteedRef { $0.prefetch(step) }

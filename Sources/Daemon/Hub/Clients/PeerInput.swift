@@ -7,10 +7,10 @@ struct PeerInput {
         case open
         /// The client has sent its last byte; what waits is still handled.
         case ended
-        /// All that it sent has been handled.
+        /// Everything that it sent has been handled.
         case finished
-        /// What still comes is thrown away. The connection ends at that time at the latest, which is set once all replies
-        /// have been sent.
+        /// Further input is discarded. The connection ends at this time at the latest; it is set once all replies have
+        /// been sent.
         case discarding(until: Double?)
     }
 
@@ -24,7 +24,7 @@ struct PeerInput {
 
     init(longestLine: Int) { framer = LineFramer(longest: longestLine) }
 
-    /// An input that goes on where another process left off.
+    /// Creates an input that continues where another process left off.
     init(_ state: State, framer: LineFramer, bytes: [UInt8]) {
         (self.state, self.framer, self.bytes) = (state, framer, bytes)
     }
@@ -37,7 +37,7 @@ struct PeerInput {
     /// How many bytes of memory they take.
     var memory: Int { bytes.capacity }
 
-    /// What waits.
+    /// The bytes that wait.
     var waiting: ArraySlice<UInt8> { bytes[handledBytes...] }
 
     /// Whether more bytes are expected.
@@ -51,7 +51,7 @@ struct PeerInput {
         }
     }
 
-    /// Whether nothing that it sends is handled any more.
+    /// Whether the client's input is no longer handled.
     var isFinished: Bool {
         switch state {
         case .finished, .discarding: true
@@ -61,7 +61,7 @@ struct PeerInput {
 
     var isDiscarding: Bool { if case .discarding = state { true } else { false } }
 
-    /// Whether there is something left to handle: bytes, or their end.
+    /// Whether something is left to handle: bytes, or their end.
     var isUnfinished: Bool {
         if case .ended = state { return true }
         return !isEmpty
@@ -73,7 +73,7 @@ struct PeerInput {
         unsafe new.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
     }
 
-    /// Lends out what waits, from an index on: nothing is left until it is given back.
+    /// Lends out the waiting bytes, from an index on; the input is empty until they are given back.
     mutating func takeBytes() -> (bytes: [UInt8], start: Int) {
         var taken: (bytes: [UInt8], start: Int) = ([], 0)
         swap(&taken.bytes, &bytes)
@@ -81,7 +81,7 @@ struct PeerInput {
         return taken
     }
 
-    /// Gives back what ``takeBytes()`` gave, of which the bytes before an index have been handled.
+    /// Takes back what ``takeBytes()`` lent, of which the bytes before an index have been handled.
     mutating func giveBack(_ lent: inout [UInt8], handled: Int) {
         swap(&lent, &bytes)
         handledBytes = handled
@@ -89,30 +89,30 @@ struct PeerInput {
             bytes.removeAll(keepingCapacity: bytes.capacity <= 64 << 10)
             handledBytes = 0
         } else if handledBytes > bytes.count / 2 {
-            // What is left moves up once for as many bytes as it has.
+            // Fewer bytes move to the front than have been handled since the last move.
             bytes.removeFirst(handledBytes)
             handledBytes = 0
         }
     }
 
-    /// Drops what waits.
+    /// Drops the waiting bytes.
     mutating func clear() { (bytes, handledBytes) = ([], 0) }
 
     // MARK: States
 
-    /// The client has sent its last byte.
+    /// Notes that the client has sent its last byte.
     mutating func end() { if isOpen { state = .ended } }
 
-    /// All that the client sent has been handled.
+    /// Notes that everything that the client sent has been handled.
     mutating func finish() { if case .ended = state { state = .finished } }
 
-    /// From now on, what comes is thrown away.
+    /// Discards all input from now on.
     mutating func discard() {
         state = .discarding(until: nil)
         clear()
     }
 
-    /// Sets when a connection whose input is thrown away ends, unless that is set.
+    /// Sets when a connection whose input is discarded ends, unless that is set already.
     mutating func setCloseTime(_ time: Double) {
         if case .discarding(nil) = state { state = .discarding(until: time) }
     }
@@ -120,7 +120,7 @@ struct PeerInput {
     /// When the connection ends at the latest; infinite if that is not set.
     var closeTime: Double { if case .discarding(let time?) = state { time } else { .infinity } }
 
-    /// Notes whether the connection is to read; `true` if that is news to it.
+    /// Notes whether the connection is to read; returns `true` if that is a change.
     mutating func setReading(_ isWanted: Bool) -> Bool {
         guard isWanted != isReading else { return false }
         isReading = isWanted

@@ -1,12 +1,12 @@
-// What waits to be sent to a client: replies, the rest of a line that was cut, and, in its cameras' logs, events.
+// What waits to be sent to a client: replies, the rest of a line that was cut, and events in its cameras' logs.
 
 struct PeerOutput {
     enum State: Equatable {
         /// Its connection takes bytes, and it is not queued.
         case idle
-        /// It is sent what there is at the end of the turn.
+        /// Whatever waits is sent at the end of the turn.
         case queued
-        /// The last sending was cut short: the connection says when it takes more.
+        /// The last write was incomplete: the connection reports when it takes more.
         case blocked
         /// The client reads no more, so nothing is kept for it. If queued, the hub checks it once more at the end of
         /// the turn.
@@ -15,7 +15,7 @@ struct PeerOutput {
         case closed
     }
 
-    /// Whether a subscription is among the pending ones. It is kept in the subscription, and only its peer's output changes it.
+    /// Whether a subscription is among the pending ones; stored in the subscription, changed only by its peer's output.
     struct Membership {
         fileprivate var isPending = false
     }
@@ -25,17 +25,17 @@ struct PeerOutput {
     /// How many bytes of the replies have been sent.
     private(set) var sentBytes = 0
     /// The subscriptions that may have something to send, in the order in which they began: of hundreds, only a few are
-    /// checked at a time. Invariant: one that has something is among them.
+    /// checked at a time. Invariant: each one that has something is among them.
     private(set) var pending: [Subscription] = []
-    /// The emission that was the last one when the replies were last put behind all events; `nil` if events may go ahead.
+    /// The last emission when the replies were last put after all events; `nil` if events may go first.
     var lastEmission: UInt64?
 
     init() {}
 
-    /// An output that goes on where another process left off.
+    /// Creates an output that continues where another process left off.
     init(_ state: State, replies: [UInt8]) { (self.state, self.replies) = (state, replies) }
 
-    /// Whether what is sent may be read.
+    /// Whether the client may read what is sent.
     var isOpen: Bool {
         switch state {
         case .idle, .queued, .blocked: true
@@ -51,7 +51,7 @@ struct PeerOutput {
 
     // MARK: States
 
-    /// Puts it into the queue; `false` if it is there, or cannot be sent anything.
+    /// Marks it as queued; returns `false` if it is queued already, or nothing can be sent.
     mutating func enqueue() -> Bool {
         switch state {
         case .idle: state = .queued
@@ -61,7 +61,7 @@ struct PeerOutput {
         return true
     }
 
-    /// Takes it out of the queue; `false` if it was not there.
+    /// Marks it as not queued; returns `false` if it was not queued.
     mutating func dequeue() -> Bool {
         switch state {
         case .queued: state = .idle
@@ -71,13 +71,13 @@ struct PeerOutput {
         return true
     }
 
-    /// The connection took less than it was offered.
+    /// Notes that the connection took less than it was offered.
     mutating func block() { if isOpen { state = .blocked } }
 
-    /// The connection takes bytes again.
+    /// Notes that the connection takes bytes again.
     mutating func unblock() { if state == .blocked { state = .idle } }
 
-    /// The client reads no more.
+    /// Notes that the client reads no more, and drops its replies.
     mutating func breakOff() {
         guard isOpen else { return }
         state = .broken(isQueued: state == .queued)
@@ -92,20 +92,20 @@ struct PeerOutput {
     mutating func insert(_ subscription: Subscription) {
         guard !subscription.membership.isPending else { return }
         subscription.membership.isPending = true
-        // Nearly always there is no other, or it began later than they.
+        // Nearly always there is no other, or this one began last.
         guard let last = pending.last, last.number > subscription.number else { return pending.append(subscription) }
         let behind = pending.lastIndex { $0.number < subscription.number }
         pending.insert(subscription, at: behind.map { $0 + 1 } ?? 0)
     }
 
-    /// Forgets one that has ended.
+    /// Forgets a subscription that has ended.
     mutating func remove(_ subscription: Subscription) {
         guard subscription.membership.isPending else { return }
         subscription.membership.isPending = false
         pending.removeAll { $0 === subscription }
     }
 
-    /// Forgets all: they have ended.
+    /// Forgets all subscriptions: they have ended.
     mutating func removeAllSubscriptions() {
         for subscription in pending { subscription.membership.isPending = false }
         pending = []
@@ -114,8 +114,8 @@ struct PeerOutput {
     /// Whether there is an event that has not been sent.
     var hasUnsentEvents: Bool { pending.contains { $0.hasUnsent } }
 
-    /// Forgets subscriptions that have nothing left to send; the next line of their camera inserts them again. Call it after
-    /// a sending whose cursors have been noted, when no camera counts as changed any more.
+    /// Forgets subscriptions that have nothing left to send; the next line of their camera inserts them again. Call
+    /// this after a write whose cursors have been noted, when no camera counts as changed any more.
     ///
     /// - Parameter last: the one that was sent something last. It stays: the next event is nearly always of its camera.
     mutating func removeSent(butFor last: Subscription?) {
@@ -134,12 +134,12 @@ struct PeerOutput {
 
     mutating func append(_ bytes: UnsafeRawBufferPointer) { unsafe replies.append(contentsOf: bytes) }
 
-    /// Makes room for much at once, and for no more.
+    /// Reserves memory for many bytes at once, and for no more.
     mutating func reserve(_ count: Int) { replies.reserveCapacity(replies.count + count) }
 
     /// Removes bytes that have been sent, replies first.
     ///
-    /// - Returns: how many bytes were no replies; `nil` if there are unread replies left.
+    /// - Returns: how many of the bytes were not replies; `nil` if unread replies are left.
     mutating func removeSent(_ count: Int) -> Int? {
         let others = count - unreadBytes
         guard others < 0 else {
@@ -148,7 +148,7 @@ struct PeerOutput {
             return others
         }
         sentBytes += count
-        // A reader that never quite catches up must not have all that it has read kept for it.
+        // For a reader that never quite catches up, what it has read must not be kept.
         if sentBytes > replies.count / 2 {
             replies.removeFirst(sentBytes)
             sentBytes = 0

@@ -1,5 +1,5 @@
-// What a client may do here. The transport that brings it decides; the hub does not ask why.
-// Invariant: this is the only place that says which requests change something.
+// What a client may do here. The transport that connects it decides; the hub does not ask why.
+// Invariant: only this file says which requests change something.
 
 import GimbalProtocol
 
@@ -7,10 +7,10 @@ import GimbalProtocol
 public enum Role: Equatable, Sendable {
     /// Feeds and commands cameras, watches and asks.
     case everything
-    /// Watches and asks, and changes nothing; the reason goes into the answer to what it may not.
+    /// Watches and asks, and changes nothing; the reason is in the answer to requests that are denied.
     case watchOnly(because: String)
 
-    /// What a request is answered that this role does not allow; `nil` if it does.
+    /// Returns the error for a request that this role does not allow; `nil` if it does.
     func objection(to request: ClientRequest) -> WireError? {
         guard case .watchOnly(let reason) = self, request.changesSomething else { return nil }
         return WireError(.denied, field: "type", "this connection may only subscribe and ask: \(reason)")

@@ -1,23 +1,23 @@
-// One process hands everything that the hub knows to the next: cameras with their histories, and peers with their
+// One process hands everything that the hub knows over to the next: cameras with their histories, and peers with their
 // unanswered requests, their unsent output, and the position of each subscription. So clients notice nothing: gestures,
-// motions and replays go on, too.
+// motions and replays continue, too.
 
 import GimbalProtocol
 
 extension Hub {
-    /// Counts the layouts of what is handed over: raise it when a record, or what stands in one, gets another member or loses
-    /// one. What an earlier version left is read by the names of its members: a new one must be optional, or have been there.
+    /// The revision of the handover's layout: raise it when a record, or a type in one, gains or loses a member. What
+    /// an earlier version left is read by member name: a new member must be optional, or have existed then.
     package static let handoverRevision = 5
 
     /// Everything that the hub knows, once it is paused and its turn has ended.
     package struct Record: Codable {
-        /// Milliseconds of the monotonic clock at which the first process started.
+        /// When the first process started, in milliseconds of the monotonic clock.
         fileprivate let started: Double
         fileprivate let counters: Counters
         fileprivate let connectionsTotal: UInt64
-        /// How many clients have been numbered.
+        /// The number of the last client.
         fileprivate let lastNumber: Int
-        /// How many leases have been numbered; what an earlier process hands over lacks it.
+        /// The number of the last lease; missing in a handover from an earlier version.
         fileprivate let lastLease: Int?
         fileprivate let cameras: [HostedCamera.Record]
         /// Those whose lines wait for a turn come first, in their order.
@@ -25,9 +25,9 @@ extension Hub {
         fileprivate var replays: [Replay.Record]
     }
 
-    // MARK: Giving
+    // MARK: Handing over
 
-    /// - Parameter peers: all of them, each with what tells its connection from others in the next process.
+    /// - Parameter peers: all peers, each with the key that identifies its connection in the next process.
     package func handOver(_ peers: [(key: UInt64, peer: Peer)]) -> Record {
         let keys = Dictionary(peers.map { ($0.peer.number, $0.key) }) { first, _ in first }
         let waiting = parts.turns.waiting.compactMap { peer in keys[peer.number].map { (key: $0, peer: peer) } }
@@ -39,11 +39,11 @@ extension Hub {
             replays: parts.replays.running.map(\.record))
     }
 
-    // MARK: Taking
+    // MARK: Taking over
 
-    /// Takes what ``handOver(_:)`` gave, into a hub that has nothing yet; all of it or nothing.
+    /// Restores what ``handOver(_:)`` returned into an empty hub; all of it or nothing.
     ///
-    /// - Parameter client: the connection of a key, and what it may do from now on; `nil` if it is not there any more.
+    /// - Parameter client: returns a key's connection and its role from now on; `nil` if the connection is gone.
     package func takeOver(
         _ record: Record, at now: Double, client: (UInt64) -> (outlet: any Outlet, role: Role)?
     ) throws(StateDecoder.Damage) -> [(key: UInt64, peer: Peer)] {
@@ -58,7 +58,7 @@ extension Hub {
             guard cameras.updateValue(camera, forKey: camera.name) == nil else { throw StateDecoder.Damage() }
         }
         let restored = try peers(record.peers, cameras, client)
-        // All has been read. From here on nothing fails.
+        // Everything has been read. From here on, nothing fails.
         let peers = restored.map(\.peer)
         queries.started = record.started
         parts.counters.goOn(from: record.counters)
@@ -87,7 +87,7 @@ extension Hub {
         return restored.map { ($0.record.key, $0.peer) }
     }
 
-    /// The peers that are still there.
+    /// Restores the peers whose connections still exist.
     private func peers(
         _ records: [Peer.Record], _ cameras: [String: HostedCamera],
         _ client: (UInt64) -> (outlet: any Outlet, role: Role)?

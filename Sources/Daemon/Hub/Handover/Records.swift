@@ -1,6 +1,6 @@
-// What cameras, clients and replays leave to the next process: each its record, and how it goes on from one. A record has all
-// that cannot be had otherwise. Logs and subscriptions have theirs in their own files, which alone know all of their members.
-// Invariant: what is read is checked before anything goes on with it.
+// What cameras, clients and replays hand over to the next process: each has a record, and resumes from one. A record
+// has what cannot be derived. Logs and subscriptions have theirs in their own files, which alone know their members.
+// Invariant: what is read is checked before it is used.
 
 import GimbalProtocol
 
@@ -17,7 +17,7 @@ extension HostedCamera {
         let log: EventLog.Record
         let inputLog: InputLog.Record?
         let moment: Moment
-        /// What an earlier process hands over lacks it.
+        /// Missing in a handover from an earlier version.
         let leases: Leases.Record?
         let motion: KnownMotion.Record?
         let toldClockStart: WallTime?
@@ -56,25 +56,25 @@ extension HostedCamera {
 
 extension Peer {
     struct Record: Codable {
-        /// What tells its connection from others in the next process.
+        /// Identifies its connection in the next process.
         let key: UInt64
         let number: Int
         let about: String?
         let lineNumber: UInt64
         let isSkipping: Bool
         let input: PeerInput.State
-        /// What has been read and not taken.
+        /// Input that has been read and not handled.
         let bytes: [UInt8]
         let isBroken: Bool
         let isBlocked: Bool
-        /// What has been answered and not sent.
+        /// Replies that have not been sent.
         let replies: [UInt8]
         let subscriptions: [Subscription.Record]
         let toAll: AllCameras?
         let waits: [RestWait.Record]
-        /// The names of the cameras that it has sent gestures to.
+        /// The names of the cameras that it has fed.
         let fedCameras: [String]
-        /// The camera of a trace that has ended before its lines have.
+        /// The camera of a trace that has ended while its lines still arrive.
         let endedTrace: String?
     }
 
@@ -88,7 +88,7 @@ extension Peer {
             fedCameras: fedCameras.cameras.map(\.name), endedTrace: ended)
     }
 
-    /// Goes on where another process left off; after an error, ``forgetRecord()`` is to be called.
+    /// Resumes where another process left off; after an error, ``forgetRecord()`` must be called.
     func restore(
         _ record: Record, _ cameras: [String: HostedCamera], limits: Limits
     ) throws(StateDecoder.Damage) {
@@ -106,7 +106,7 @@ extension Peer {
         subscriptions = PeerSubscriptions(all: all, toAll: record.toAll)
     }
 
-    /// Peers and what they wait for and have subscribed to refer to each other.
+    /// Breaks the reference cycles of a peer with its waits and subscriptions.
     func forgetRecord() {
         subscriptions = PeerSubscriptions()
         waits.removeAll()
@@ -143,23 +143,23 @@ extension Replay {
     struct Record: Codable {
         /// The camera's name.
         let camera: String
-        /// The number of the peer that sends it, as long as that is there.
+        /// The number of the peer that sends it, as long as that is connected.
         let peer: Int?
         let feed: Int
         let id: [UInt8]
         let playback: TracePlayback
-        /// What an earlier process hands over lacks it.
+        /// Missing in a handover from an earlier version.
         let storedTrace: StoredTrace.Identity?
         let clock: ReplayClock
         let phase: Phase
         let round: Int
-        /// What an earlier process hands over lacks it.
+        /// Missing in a handover from an earlier version.
         let roundStart: Double?
         let rejected: UInt64
         let passesOver: Bool
         let run: ReplayRun
         fileprivate(set) var seek: Seek?
-        /// None of a stored trace, which the next process has by itself.
+        /// Empty for a stored trace, which the next process has itself.
         let lines: KeptLines
         fileprivate(set) var checkpoints: [Checkpoints.Checkpoint]
         let markers: [ReplayMarker]
@@ -193,7 +193,7 @@ extension Replay {
 }
 
 extension Replay.Record {
-    /// Takes what a process has left; throws if none leaves such a replay.
+    /// Adopts the limits of this process; throws if no process leaves such a record.
     mutating func adopt(_ limits: Limits) throws(StateDecoder.Damage) {
         if case .over = phase { throw StateDecoder.Damage() }
         guard playback.isPossible, clock.isPossible, lines.isPossible, run.isPossible, seek?.run.isPossible ?? true,
@@ -205,7 +205,7 @@ extension Replay.Record {
 }
 
 extension TracePlayback {
-    /// Whether a header can say so.
+    /// Whether a header can have these values.
     fileprivate var isPossible: Bool {
         if case .times(let times) = loop, times < 1 { return false }
         return [fromMs, untilMs, idleTimeLimitMs, durationMs].allSatisfy { 0...ReplayClock.longest ~= $0 ?? 0 }
@@ -213,18 +213,18 @@ extension TracePlayback {
 }
 
 extension KeptLines {
-    /// Whether they have what a run goes on with.
+    /// Whether they include the line that a run continues with.
     fileprivate func have(_ run: ReplayRun) -> Bool { first...end ~= run.line }
 }
 
 extension Replays {
-    /// Goes on with a replay that another process has left.
+    /// Resumes a replay that another process has left.
     ///
-    /// - Parameter peers: those that are still there, by their numbers.
+    /// - Parameter peers: the peers that are still connected, by number.
     func restore(_ record: Replay.Record, peers: [Int: Peer], _ traces: StoredTraces) {
         let peer = record.peer.flatMap { peers[$0] }
         guard let camera = camera(named: record.camera), camera.replay == nil else {
-            // Nothing of a trace is ever taken for live input.
+            // Lines of a trace are never taken for live input.
             if let peer { discardInput(of: peer) }
             return
         }
@@ -240,9 +240,9 @@ extension Replays {
         } else if !replay.lines.have(replay.run) {
             return abandon(replay)
         }
-        // Its owner went meanwhile.
+        // Its owner has disconnected meanwhile.
         guard let peer else { return stored != nil ? () : abandon(replay) }
-        // Nor may its owner feed any more, by the options of this process.
+        // By the options of this process, its owner may no longer feed cameras.
         if peer.isWatchOnly { cutShort(replay) }
     }
 }

@@ -1,29 +1,29 @@
-// What outlives a run: the cameras as text. Two lines would restore a camera: the header of a trace that begins with it
-// as it is, and the subscription that would go on from there. So the decoder of clients' lines reads them, with its
-// limits. A first line says what this is, and a last one has a count and a checksum: a cut or altered state is
-// recognized, and never half loaded.
+// The state that outlives a run: the cameras as text. Each camera is the two lines that would restore it: the header of
+// a trace that begins with it as it is, and the subscription that would resume from there. So the decoder for clients'
+// lines reads them, with its limits. The first line identifies the format, and the last has a count and a checksum: a
+// truncated or altered state is detected, and never half loaded.
 
 import Gestures
 import MapCamera
 import GimbalProtocol
 
-/// A camera as it outlives a run.
+/// The saved state of a camera.
 struct SavedCamera {
     var state: CameraState
     var epoch: String
-    /// Milliseconds of the camera's clock, not before its last event.
+    /// The time of the camera's clock in milliseconds, not before its last event.
     var clock: Double
 }
 
 extension SavedCamera {
-    /// The two lines that tell it.
+    /// The two lines that describe it.
     var lines: [UInt8] {
         var line = LineWriter(capacity: 1024)
         line.write(self)
         return line.bytes
     }
 
-    /// Reads cameras, each name once.
+    /// Reads cameras, with each name at most once.
     struct Reader: ~Copyable {
         private var decoder = RequestDecoder()
         private var names: Set<String> = []
@@ -58,14 +58,14 @@ extension SavedCamera {
     }
 }
 
-/// The cameras of a hub, to be written down and read again.
+/// The cameras of a hub, to be saved and loaded again.
 public struct SavedState {
-    /// Bytes that are no state, or not all of one.
+    /// The error for bytes that are not a state, or not all of one.
     public struct Damage: Error, CustomStringConvertible {
         public let description: String
     }
 
-    /// Whether nothing has happened since: the run ended in good order, and this is its end.
+    /// Whether nothing has happened since: the run ended cleanly, with this state.
     public var isLast: Bool
     var cameras: [SavedCamera]
 
@@ -74,19 +74,19 @@ public struct SavedState {
         self.cameras = cameras
     }
 
-    /// How many cameras it has.
+    /// The number of cameras.
     public var count: Int { cameras.count }
 
     // MARK: Writing
 
-    /// The state as text: lines of JSON, numbers with all their digits.
+    /// The state as text: lines of JSON, with numbers in full precision.
     public var bytes: [UInt8] {
         SavedText.bytes(cameras.map(\.lines), isLast: isLast)
     }
 
     // MARK: Reading
 
-    /// Reads what ``bytes`` gave.
+    /// Reads what ``bytes`` returned.
     public init(_ bytes: [UInt8]) throws(Damage) {
         let bytes = bytes.span
         try Self.checkEdges(bytes, bytes, size: bytes.count)
@@ -108,17 +108,17 @@ public struct SavedState {
         }
     }
 
-    /// How many bytes from either end of a state say whether it can be one.
+    /// The number of bytes at either end that show whether bytes can be a state.
     public static let edge = 256
-    /// The most bytes of a camera: two lines with its name and some thirty numbers.
+    /// The maximum size of a camera in bytes: two lines with its name and about thirty numbers.
     private static let longestCamera = 4096
 
-    /// Looks at the beginning and the end of what may be a state, before all of it is read.
+    /// Checks the beginning and the end of a possible state before all of it is read.
     ///
     /// - Parameters:
     ///   - beginning: the first ``edge`` bytes, or more.
     ///   - end: the last ``edge`` bytes, or more.
-    ///   - size: how many bytes there are.
+    ///   - size: the total number of bytes.
     public static func checkEdges(_ beginning: Span<UInt8>, _ end: Span<UInt8>, size: Int) throws(Damage) {
         var framer = LineFramer()
         var position = 0
@@ -142,7 +142,7 @@ public struct SavedState {
         }
     }
 
-    /// The lines, without their LF; none if the last has none.
+    /// Returns the lines without their LF; none if the last line has no LF.
     private static func lines(of bytes: Span<UInt8>) -> [Range<Int>] {
         var framer = LineFramer()
         var (position, lines) = (0, [Range<Int>]())
@@ -166,7 +166,7 @@ extension Span<UInt8> {
     }
 }
 
-// MARK: The lines
+// MARK: Lines
 
 extension LineWriter {
     fileprivate func isEqual(to other: Span<UInt8>) -> Bool { withBytes { $0.isEqual(to: other) } }

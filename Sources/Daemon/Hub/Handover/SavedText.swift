@@ -1,22 +1,22 @@
-// The text of all cameras, kept from one save to the next: only changed cameras are written again, a slice at a time,
-// so that no turn takes long. Each camera's text is from one moment, but not all from the same one.
+// The text of all cameras, kept from one save to the next: only changed cameras are written again, in slices, so that
+// no turn takes long. Each camera's text is from one moment, but not all texts are from the same one.
 
 import GimbalProtocol
 
-/// The cameras of a hub as text, to be brought up to date by ``Hub/beginSaving(_:)`` and ``Hub/continueSaving(_:atMost:)``.
+/// The cameras of a hub as text, updated by ``Hub/beginSaving(_:)`` and ``Hub/continueSaving(_:atMost:)``.
 public struct SavedText {
-    /// The lines of cameras, by their names. They can be put together elsewhere, which takes as long as they are many.
+    /// The lines of cameras, by name. They can be joined on another thread, which takes the longer the more there are.
     public struct Cameras: Sendable {
         fileprivate var lines: [String: [UInt8]] = [:]
 
-        /// The state as ``SavedState`` reads it.
+        /// Returns the state as ``SavedState`` reads it.
         public func bytes(isLast: Bool) -> [UInt8] {
             SavedText.bytes(lines.sorted { $0.key < $1.key }.map(\.value), isLast: isLast)
         }
     }
 
     public private(set) var cameras = Cameras()
-    /// Whether it is another than when this was last set.
+    /// Whether the text has changed since this was last reset.
     public var hasChanged = true
     /// The names still to check.
     private var rest: ArraySlice<String> = []
@@ -25,9 +25,9 @@ public struct SavedText {
 
     mutating func begin(_ names: [String]) { rest = rest.isEmpty ? names[...] : rest + names }
 
-    /// Brings cameras up to date; says whether that was all.
+    /// Updates up to `count` cameras; returns whether none are left.
     ///
-    /// - Parameter lines: a camera's lines; `nil` if it is not to be saved.
+    /// - Parameter lines: returns a camera's lines; `nil` if it is not to be saved.
     mutating func update(atMost count: Int, _ lines: (String) -> [UInt8]?) -> Bool {
         for name in rest.prefix(count) {
             let new = lines(name)
@@ -41,7 +41,7 @@ public struct SavedText {
 
     // MARK: Bytes
 
-    /// The state of cameras whose lines are these.
+    /// Returns the state of cameras with these lines.
     static func bytes(_ cameras: [[UInt8]], isLast: Bool) -> [UInt8] {
         var line = LineWriter()
         line.writeHeading(isLast: isLast)
@@ -53,7 +53,7 @@ public struct SavedText {
         return bytes + line.bytes
     }
 
-    /// FNV-1a of 64 bits: it is to tell accidents, not malice.
+    /// Returns the 64-bit FNV-1a hash, which detects accidents, not malice.
     static func checksum(_ bytes: Span<UInt8>) -> UInt64 {
         var sum: UInt64 = 0xcbf2_9ce4_8422_2325
         for index in bytes.indices { sum = (sum ^ UInt64(bytes[index])) &* 0x100_0000_01b3 }

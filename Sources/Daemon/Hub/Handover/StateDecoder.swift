@@ -1,17 +1,17 @@
-// Values of the bytes that StateEncoder.swift makes. Members that a type does not have are skipped, and one that is not there
-// is `nil` where it may be.
-// Invariant: whatever the bytes are, they are read within their bounds, no deeper than a limit, and nothing is made in advance
-// of what they hold. Nothing that is read is no number, or beyond what is counted exactly.
+// Decodes values from the bytes that StateEncoder.swift writes. Members that a type does not have are skipped, and a
+// missing one is `nil` where that is allowed.
+// Invariant: whatever the bytes are, they are read within their bounds and a depth limit, and nothing is allocated in
+// advance of what they hold. No number that is read is NaN, or beyond what is counted exactly.
 
 package enum StateDecoder {
-    /// The bytes are cut or altered, or those of something else.
+    /// The error for bytes that are truncated, altered, or something else.
     package struct Damage: Error, CustomStringConvertible {
         package init() {}
 
         package var description: String { "it is cut, altered or something else" }
     }
 
-    /// The value that bytes hold, and nothing else.
+    /// Decodes the value that bytes hold; they must hold nothing else.
     package static func decode<Content: Decodable>(_ type: Content.Type, from bytes: [UInt8]) throws -> Content {
         let input = Input(bytes)
         guard try input.end(of: 0, in: 0..<bytes.count) == bytes.count else { throw Damage() }
@@ -25,11 +25,11 @@ package enum StateDecoder {
 
         init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-        // MARK: Where things are
+        // MARK: Structure
 
         func kind(_ value: Range<Int>) -> StateKind? { StateKind(rawValue: bytes[value.lowerBound]) }
 
-        /// Where a value ends that begins within a range.
+        /// Returns the end of a value that begins within a range.
         func end(of start: Int, in range: Range<Int>) throws -> Int {
             guard range.contains(start), let kind = StateKind(rawValue: bytes[start]) else { throw Damage() }
             let left = range.upperBound - start - 1
@@ -41,13 +41,13 @@ package enum StateDecoder {
             return start + 9 + count
         }
 
-        /// The value that stands behind a member's name.
+        /// Returns the value that follows a member's name.
         func value(ofMember start: Int, in record: Range<Int>) throws -> Range<Int> {
             let value = start + 1 + Int(bytes[start])
             return value..<(try end(of: value, in: record))
         }
 
-        /// What stands in a value of a kind.
+        /// Returns the content of a value, which must be of the wanted kind.
         func content(_ value: Range<Int>, _ wanted: StateKind) throws -> Range<Int> {
             guard kind(value) == wanted else { throw Damage() }
             return (value.lowerBound + (wanted.size == nil ? 9 : 1))..<value.upperBound
@@ -62,7 +62,7 @@ package enum StateDecoder {
             return true
         }
 
-        // MARK: What they are
+        // MARK: Content
 
         func word(_ start: Int) -> UInt64 {
             unsafe bytes.withUnsafeBytes {
@@ -78,7 +78,7 @@ package enum StateDecoder {
             }
         }
 
-        /// A number that is counted on from: it lies far from where that would overflow.
+        /// Reads a number that may be incremented later: it is far from overflowing.
         func integer<Number: FixedWidthInteger>(_ value: Range<Int>) throws -> Number {
             let number = Int64(truncatingIfNeeded: word(try content(value, .integer).lowerBound))
             guard number.magnitude < 1 << 53, let number = Number(exactly: number) else { throw Damage() }
@@ -108,7 +108,7 @@ package enum StateDecoder {
         }
 
         func value<Content: Decodable>(_ value: Range<Int>) throws -> Content {
-            // What is asked for is known when this is compiled for it.
+            // The requested type is known when this is specialized, so the comparisons cost nothing.
             if Content.self == [UInt8].self, let bytes = try elements(value) as [UInt8] as? Content { return bytes }
             if Content.self == [UInt32].self, let numbers = try elements(value) as [UInt32] as? Content {
                 return numbers
@@ -125,7 +125,6 @@ package enum StateDecoder {
         }
     }
 
-    /// One value.
     private struct Value: Decoder, SingleValueDecodingContainer {
         let input: Input
         let place: Range<Int>
@@ -154,13 +153,13 @@ package enum StateDecoder {
 
     private struct Record<Key: CodingKey>: KeyedDecodingContainerProtocol {
         private let input: Input
-        /// Where its members stand.
+        /// Where its members are.
         private let members: Range<Int>
         var codingPath: [any CodingKey] { [] }
 
         init(_ input: Input, _ place: Range<Int>) throws {
             (self.input, members) = (input, try input.content(place, .record))
-            // Each begins where the one before ends, and the last ends with the record.
+            // Each begins where the previous one ends, and the last ends with the record.
             var start = members.lowerBound
             while start < members.upperBound { start = try input.value(ofMember: start, in: members).upperBound }
         }
@@ -213,7 +212,7 @@ package enum StateDecoder {
         /// The values that are still to be read.
         private var rest: Range<Int>
         private(set) var currentIndex = 0
-        /// Not told: an array grows as its values are read.
+        /// Always `nil`: an array grows as its values are read.
         var count: Int? { nil }
         var codingPath: [any CodingKey] { [] }
 

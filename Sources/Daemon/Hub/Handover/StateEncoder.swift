@@ -1,14 +1,14 @@
-// Values as bytes for the next process: whatever is Codable, by the names of its members. StateDecoder.swift reads them.
+// Encodes any Codable value as bytes for the next process, by the names of its members. StateDecoder.swift reads them.
 //
-// A value is a byte that says what it is (``StateKind``), and its content. Whole numbers and doubles have eight bytes, the
-// lowest first, and a double's are its bits. All else begins with eight that say how many follow: text and arrays of numbers,
-// a list's values, or a record's members, each a byte with the length of its name, the name, and the value.
+// A value is a byte for its kind (``StateKind``), and its content. Integers and doubles have eight bytes, least
+// significant first; a double's are its bits. All else begins with eight bytes that say how many follow: text, arrays
+// of numbers, a list's values, or a record's members, each a byte with the length of its name, the name, and the value.
 
-/// What a value is.
+/// The kind of a value.
 enum StateKind: UInt8 {
     case none, no, yes, integer, double, bytes, list, record
 
-    /// How many bytes its content has; `nil` where the first eight say that.
+    /// The size of its content in bytes; `nil` if the content's first eight bytes give it.
     var size: Int? {
         switch self {
         case .none, .no, .yes: 0
@@ -19,19 +19,19 @@ enum StateKind: UInt8 {
 }
 
 package enum StateEncoder {
-    /// A value as bytes.
+    /// Encodes a value as bytes.
     ///
-    /// - Throws: what the value's own `encode(to:)` throws: nothing where that is synthesized.
+    /// - Throws: what the value's own `encode(to:)` throws: nothing if that is synthesized.
     package static func encode(_ value: some Encodable) throws -> [UInt8] {
         let out = Output()
         try out.put(value)
         return out.bytes
     }
 
-    /// The bytes as far as they are written.
+    /// The bytes written so far.
     private final class Output {
         private(set) var bytes: [UInt8] = []
-        /// Where the counts of lists and records stand that are not at their end, the outermost first.
+        /// The positions of the counts of lists and records that have not ended, the outermost first.
         private var open: [Int] = []
 
         func put<Content: Encodable>(_ value: Content) throws {
@@ -61,7 +61,7 @@ package enum StateEncoder {
             bytes.append(contentsOf: text)
         }
 
-        /// Puts numbers as they stand in memory.
+        /// Puts numbers as they are in memory.
         private func put(elements: [some BitwiseCopyable]) {
             unsafe elements.withUnsafeBytes { unsafe put(text: $0) }
         }
@@ -76,7 +76,7 @@ package enum StateEncoder {
             bytes.append(contentsOf: name.utf8)
         }
 
-        /// Begins a list or a record; says how deep that lies.
+        /// Begins a list or a record; returns its depth.
         func begin(_ kind: StateKind) -> Int {
             put(kind)
             open.append(bytes.count)
@@ -84,7 +84,7 @@ package enum StateEncoder {
             return open.count
         }
 
-        /// Ends what lies deeper.
+        /// Ends all lists and records that are deeper.
         func end(downTo depth: Int) {
             while open.count > depth {
                 let start = open.removeLast()
@@ -94,7 +94,6 @@ package enum StateEncoder {
         }
     }
 
-    /// Where one value is written.
     private struct Value: Encoder, SingleValueEncodingContainer {
         let out: Output
         var codingPath: [any CodingKey] { [] }
@@ -123,7 +122,7 @@ package enum StateEncoder {
 
         init(out: Output) { (self.out, depth) = (out, out.begin(.record)) }
 
-        /// Where the value of a member is written.
+        /// Begins a member; returns where its value is written.
         private func member(_ key: some CodingKey) -> Value {
             out.end(downTo: depth)
             out.put(name: key.stringValue)
@@ -150,7 +149,7 @@ package enum StateEncoder {
 
         init(out: Output) { (self.out, depth) = (out, out.begin(.list)) }
 
-        /// Where the next value is written.
+        /// Begins a value; returns where it is written.
         private mutating func next() -> Value {
             out.end(downTo: depth)
             count += 1
@@ -169,5 +168,5 @@ package enum StateEncoder {
     }
 }
 
-/// Where a class writes what its superclass has.
+/// The key under which a class writes its superclass's members.
 enum StateSuperKey: CodingKey { case `super` }

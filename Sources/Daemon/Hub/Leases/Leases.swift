@@ -1,15 +1,15 @@
-// Leases: for a time, only the connections that have a part in a camera's lease move it. This part knows them, and those that wait.
-// Invariants: a camera has at most one lease. A peer knows each camera whose lease it has a part in or waits for, and is known
-// there. Where nothing stands against it, the first that waits has the lease: after each change `update` sees to that.
+// Leases: for a time, only the connections that take part in a camera's lease may move it. Invariants: a camera has at
+// most one lease. A peer refers to each camera whose lease it takes part in or waits for, and the camera to the peer. A
+// free lease goes to the first request that waits: `update` ensures this after each change.
 
 import GimbalProtocol
 
 /// A camera's lease.
 final class Lease {
     let number: Int
-    /// Who has taken it: it ends with that connection.
+    /// The peer that has taken it: the lease ends with its connection.
     let holder: Peer
-    /// Who has joined it.
+    /// The peers that have joined it.
     fileprivate(set) var members: [Peer] = []
     fileprivate(set) var label: String?
     /// The hub's time at which it ends.
@@ -19,14 +19,14 @@ final class Lease {
         (self.number, self.holder, self.label, self.deadline) = (number, holder, label, deadline)
     }
 
-    /// All who have a part in it.
+    /// All peers that take part in it.
     var peers: [Peer] { members + [holder] }
 
     /// Whether a peer may move the camera.
     func includes(_ peer: Peer) -> Bool { peer === holder || members.contains { $0 === peer } }
 }
 
-/// A camera's lease, and who waits for the next. It is kept in the camera, and only ``Leases`` changes it.
+/// A camera's lease, and the requests that wait for the next. Stored in the camera; only ``Leases`` changes it.
 struct CameraLeases {
     fileprivate(set) var current: Lease?
     /// In the order in which they came.
@@ -63,13 +63,13 @@ final class Leases {
         (self.runner, self.sender, self.counters) = (runner, sender, counters)
     }
 
-    // MARK: They begin
+    // MARK: Beginning
 
-    /// Takes a camera's lease or prolongs it; where that cannot be now, the request waits.
+    /// Takes a camera's lease or prolongs it; if that is not possible yet, the request waits.
     func take(_ request: LeaseRequest, of camera: HostedCamera, _ id: Span<UInt8>, by peer: Peer, at now: Double) {
         let id = (0..<id.count).map { id[$0] }
         if let lease = camera.leases.current, lease.includes(peer) {
-            // Who has joined it changes nothing of it.
+            // A peer that has only joined the lease cannot change it.
             guard lease.holder === peer else {
                 return sender.reply(.lease(camera.message(of: lease, at: now)), id.span, to: peer)
             }
@@ -84,7 +84,7 @@ final class Leases {
         }
     }
 
-    /// Has a peer take part in a camera's lease.
+    /// Adds a peer to a camera's lease.
     func join(_ camera: HostedCamera, _ id: Span<UInt8>, by peer: Peer, at now: Double) {
         guard let lease = camera.leases.current else { return }
         if !lease.includes(peer) {
@@ -94,7 +94,7 @@ final class Leases {
         sender.reply(.lease(camera.message(of: lease, at: now)), id, to: peer)
     }
 
-    /// Grants the lease to the first that waits.
+    /// Grants the lease to the first request that waits.
     private func grant(_ camera: HostedCamera, at now: Double) {
         let next = camera.leases.waiting.removeFirst()
         lastNumber += 1
@@ -105,16 +105,16 @@ final class Leases {
         tell(camera, lease, next.id, to: next.peer, at: now)
     }
 
-    /// Tells the peer that has asked, and all who follow the camera's leases.
+    /// Tells the peer that has asked, and all subscribers of the camera's leases.
     private func tell(_ camera: HostedCamera, _ lease: Lease, _ id: [UInt8], to peer: Peer, at now: Double) {
         let message = camera.message(of: lease, at: now)
         sender.reply(.lease(message), id.span, to: peer)
         runner.send(.lease, of: camera) { $0.answer(.event(.leaseTaken(message)), Span()) }
     }
 
-    // MARK: They end
+    // MARK: Ending
 
-    /// Ends a peer's part in a camera's lease, or its waiting; with a number, the lease.
+    /// Ends a peer's part in a camera's lease, or its wait for one; with a number, ends the lease.
     func end(_ number: Int?, of camera: HostedCamera, by peer: Peer, at now: Double) {
         if let lease = camera.leases.current, number != nil || lease.holder === peer {
             end(lease, of: camera, .ended, at: now)
@@ -125,7 +125,7 @@ final class Leases {
         update(camera, at: now)
     }
 
-    /// A peer has nothing more to do with leases: its connection ends.
+    /// Ends all of a peer's parts in leases, and its waits, as its connection ends.
     func release(_ peer: Peer, at now: Double) {
         for camera in peer.leasedCameras {
             if camera.leases.current?.holder !== peer { leave(camera, peer) }
@@ -133,8 +133,8 @@ final class Leases {
         }
     }
 
-    /// Ends a camera's lease if it is over, and grants the next one if the camera is free for that. To be called when something
-    /// has changed for either.
+    /// Ends a camera's lease if it is over, and grants the next one if the camera is free for it. Call this when
+    /// something has changed for either.
     func update(_ camera: HostedCamera, at now: Double) {
         if let lease = camera.leases.current, let reason = reason(toEnd: lease, of: camera, at: now) {
             end(lease, of: camera, reason, at: now)
@@ -143,7 +143,7 @@ final class Leases {
         if camera.isFree(for: next.peer) { grant(camera, at: now) }
     }
 
-    /// Why a lease is over; `nil` if it is not.
+    /// Returns why a lease is over; `nil` if it is not.
     private func reason(toEnd lease: Lease, of camera: HostedCamera, at now: Double) -> LeaseEndReason? {
         if camera.isPlayed(by: lease.holder) { return nil }
         if lease.holder.isGone { return .disconnected }
@@ -164,14 +164,14 @@ final class Leases {
         runner.send(.lease, of: camera) { $0.answer(.event(.leaseEnded(end)), Span()) }
     }
 
-    /// Ends a peer's waiting, or its part in a lease that another one holds.
+    /// Ends a peer's wait, or its part in a lease that another peer holds.
     private func leave(_ camera: HostedCamera, _ peer: Peer) {
         camera.leases.current?.members.removeAll { $0 === peer }
         camera.leases.waiting.removeAll { $0.peer === peer }
         forget(camera, in: peer)
     }
 
-    /// A camera is about to be removed: its lease goes with it, and those that wait are told.
+    /// Ends the lease of a camera that is about to be removed, and refuses the requests that wait for it.
     func cameraWillBeRemoved(_ camera: HostedCamera) {
         if let lease = camera.leases.current {
             for peer in lease.peers { forget(camera, in: peer) }
@@ -200,15 +200,15 @@ final class Leases {
         }
     }
 
-    /// Ends what is over.
+    /// Ends the leases that are over.
     func advance(to now: Double) {
         guard !leased.isEmpty else { return }
         for camera in leased { update(camera, at: now) }
     }
 
-    // MARK: From process to process
+    // MARK: Handover
 
-    /// A camera's lease, and who waits for it: peers by their numbers.
+    /// A camera's lease and the requests that wait for it, with peers as numbers.
     struct Record: Codable {
         let number: Int?
         let holder: Int?
@@ -226,9 +226,9 @@ final class Leases {
         }
     }
 
-    /// Goes on with the lease of another process, as far as its peers are still there and may still move the camera.
+    /// Resumes the lease of another process, as far as its peers are still connected and may still move the camera.
     ///
-    /// - Parameter record: a possible one.
+    /// - Parameter record: a valid record.
     func restore(_ record: Record, of camera: HostedCamera, peers: [Int: Peer], at now: Double) {
         for waiting in record.waiting {
             guard let peer = peers[waiting.peer], !peer.isGone, !camera.leases.hasWaiting(peer) else { continue }
@@ -251,12 +251,12 @@ final class Leases {
         update(camera, at: now)
     }
 
-    /// Goes on counting behind the leases of another process.
+    /// Continues counting after the leases of another process.
     func goOn(from number: Int) { lastNumber = number }
 }
 
 extension Leases.Record {
-    /// Whether a process can leave it.
+    /// Whether the record is valid; records from another process are checked.
     var isPossible: Bool {
         let labels = [label] + waiting.map(\.label)
         return (number ?? 0) >= 0 && -1e15...1e15 ~= deadline ?? 0
@@ -279,28 +279,28 @@ extension CameraLeases {
 }
 
 extension Peer {
-    /// Whether it moves no camera any more.
+    /// Whether it can no longer move a camera.
     fileprivate var isGone: Bool { isClosed || isWatchOnly || input.isFinished }
 }
 
 extension HostedCamera {
-    /// What is told of a lease.
+    /// Returns what subscribers are told of a lease.
     func message(of lease: Lease, at now: Double) -> CameraLease {
         let time = time(at: now)
         return CameraLease(
             camera: name, timeMs: time, lease: lease.number, untilMs: time + lease.deadline - now, label: lease.label)
     }
 
-    /// Writes the lease that there is, for a subscriber that has not been told of it.
+    /// Writes the current lease, for a subscriber that has not been told of it.
     func writeLease(at now: Double?, to line: inout LineWriter) {
         guard let lease = leases.current else { return }
         let message = message(of: lease, at: now ?? clockStart + moment.lastTime)
         line.answer(.event(.leaseTaken(message)), Span())
     }
 
-    /// Whether a trace of a peer's plays on it, and has not come to its end.
+    /// Whether a peer's trace plays on it and has not come to its end.
     func isPlayed(by peer: Peer) -> Bool { replay.map { $0.peer === peer && !$0.isAtEnd } ?? false }
 
-    /// Whether no trace of another peer's plays on it.
+    /// Whether no trace of another peer plays on it, apart from one that makes way.
     func isFree(for peer: Peer) -> Bool { replay.map { $0.peer === peer || $0.makesWay } ?? true }
 }

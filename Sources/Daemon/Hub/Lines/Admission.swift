@@ -1,12 +1,12 @@
-// What may be wrong with a request because of how things stand, though its line is right. Nothing is changed here: a line
-// is admitted as a whole before any of it is applied.
+// What may be wrong with a valid request in the current state. Nothing is changed here: a line is admitted as a whole
+// before any of it is applied.
 
 import Gestures
 import MapCamera
 import GimbalProtocol
 import Touches
 
-/// An error of one object of a line.
+/// An error in one object of a line.
 struct Refusal: Error {
     let index: Int
     let error: WireError
@@ -18,12 +18,12 @@ struct Refusal: Error {
     init(_ index: Int, _ error: WireError) { (self.index, self.error) = (index, error) }
 }
 
-/// The admission of one line. Where the number of something is limited, each object of an array counts as one more of it for
-/// the objects behind, whatever it is. So an object depends on earlier ones only by the cameras that they make, the zoom
-/// ranges that they set and the fingers that they have.
+/// The admission of one line. If the number of something is limited, each object of an array counts as one more of it
+/// for the objects after it, whatever it is. So an object depends on earlier ones only through the cameras that they
+/// make, the zoom ranges that they set and the fingers that they have.
 struct Admission {
     private let requests: [Request]
-    /// The camera of each.
+    /// The camera of each request.
     private let meant: [MeantCamera]
     private let peer: Peer
     private let registry: CameraRegistry
@@ -32,7 +32,7 @@ struct Admission {
     private let now: Double
     /// The names of cameras that the objects so far make.
     private var made: Set<String> = []
-    /// The zoom ranges that they set, by the camera's name.
+    /// The zoom ranges that they set, by camera name.
     private var zoomRanges: [String: ZoomRange] = [:]
     /// How many fingers they have.
     private var fingers = 0
@@ -46,15 +46,15 @@ struct Admission {
         self.now = now
     }
 
-    /// Whether any gesture of a peer's is admitted on a camera as that stands: then there are no further checks. What
-    /// ``admit()`` comes to ask of a gesture has to be asked here, too.
+    /// Whether any gesture of a peer is admitted on a camera in its current state, without further checks. Whatever
+    /// ``admit()`` checks of a gesture has to be checked here, too.
     @inline(__always)
     static func admitsAnyGesture(of peer: Peer, on camera: HostedCamera, _ limits: Limits) -> Bool {
         !peer.isWatchOnly && camera.replay === peer.replay && camera.lifetime == .permanent
             && camera.gestures.count < min(limits.gestures, limits.cameraGestures) && camera.leases.allow(peer)
     }
 
-    /// Admits the line.
+    /// Admits the line; throws at the first object that is refused.
     mutating func admit() throws(Refusal) {
         for index in requests.indices { try admit(index, meant[index].camera) }
     }
@@ -69,9 +69,9 @@ struct Admission {
         try admitBody(index, camera)
     }
 
-    /// Admits what a trace may have.
+    /// Admits what a trace may contain.
     ///
-    /// - Parameter camera: the name of the trace's.
+    /// - Parameter camera: the name of the trace's camera.
     private func admit(_ index: Int, inTraceOf camera: String) throws(Refusal) {
         if let name = requests[index].camera, name != camera {
             throw Refusal(index, .invalidValue, "camera", "camera must be \"\(camera)\" in this trace, or left out")
@@ -82,7 +82,7 @@ struct Admission {
         }
     }
 
-    /// Admits the camera that a request makes, or makes permanent, if it does.
+    /// Admits the camera that a request makes, or makes permanent, if it does either.
     @inline(never)
     private mutating func admitNew(_ index: Int, _ camera: HostedCamera?) throws(Refusal) {
         let (request, name) = (requests[index], meant[index].name)
@@ -102,8 +102,8 @@ struct Admission {
         made.insert(name)
     }
 
-    /// Whether a request fails if its camera does not exist: since it says that it makes none, or since the camera of its
-    /// trace was removed. A live request without a camera has no name that may be misspelt.
+    /// Whether a request fails if its camera does not exist: because it says that it makes none, or because the camera
+    /// of its trace was removed. A live request without a camera contains no name that may be misspelt.
     private func mustFindCamera(_ request: Request) -> Bool {
         guard peer.sendsTrace || !request.creates && request.camera != nil else { return false }
         return if case .removeCamera = request.body { true } else { request.body.needsCamera }
@@ -165,7 +165,7 @@ struct Admission {
                     index, .noReplay, "camera",
                     "the daemon plays this trace by itself: it can only be ended, by end-replay")
             }
-            // A replay is steered from any connection as long as its own may move the camera, and by those that may.
+            // Any connection may steer if the replay's own may move the camera; otherwise, only those that may.
             if let owner = camera?.replay?.peer, camera?.publicCamera.leases.allow(peer) == false {
                 try admitLeased(index, camera, by: owner)
             }
@@ -188,14 +188,14 @@ struct Admission {
                     index, .noLease, "camera",
                     "this connection has no part in a lease of this camera, and waits for none")
             }
-            // A member's trace would go on without a part in the lease.
+            // A member's trace would continue without a part in the lease.
             if let lease = leased?.leases.current, lease.holder !== peer, leased?.isPlayed(by: peer) == true {
                 throw Refusal(index, .busy, "camera", "this connection's trace plays on this camera; wait for its end")
             }
         case .getReplay:
             if camera?.replay == nil { throw noReplay() }
         case .subscribeAll:
-            // It is as much work as there are cameras, and an array is done in one go.
+            // Its work grows with the number of cameras, and an array is applied in one go.
             if requests.count > 1 {
                 throw Refusal(
                     index, .invalidValue, "camera",
@@ -213,9 +213,9 @@ struct Admission {
 
     // MARK: Leases
 
-    /// Admits what moves a camera, if no lease of others' stands against it.
+    /// Admits what moves a camera, unless another's lease forbids it.
     ///
-    /// - Parameter mover: whose gesture, command or trace it is.
+    /// - Parameter mover: the peer whose gesture, command or trace it is.
     private func admitLeased(_ index: Int, _ camera: HostedCamera?, by mover: Peer) throws(Refusal) {
         guard let lease = camera?.publicCamera.leases.current, !lease.includes(mover) else { return }
         let (who, left) = (lease.label.map { "\"\($0)\"" } ?? "another client", (lease.deadline - now).rounded(.up))
@@ -241,7 +241,7 @@ struct Admission {
         }
     }
 
-    /// Admits what is about the lease of a number.
+    /// Admits a request about the lease with a number.
     private func admitLease(_ number: Int, _ index: Int, _ camera: HostedCamera?) throws(Refusal) {
         if peer.sendsTrace, case .joinLease = requests[index].body {
             throw Refusal(index, .invalidValue, "type", "a trace joins no lease: join it before the trace's header")
@@ -251,7 +251,7 @@ struct Admission {
         }
     }
 
-    /// A connection has one part at the most in what becomes of a camera's leases.
+    /// Admits a connection that does not wait for the camera's lease already; it waits at most once for each.
     private func admitNoWait(_ index: Int, _ camera: HostedCamera?) throws(Refusal) {
         guard camera?.leases.hasWaiting(peer) == true else { return }
         throw Refusal(index, .limitReached, "type", "this connection waits for the camera's lease already")
@@ -305,7 +305,7 @@ struct Admission {
         }
         let touched = known.filter(\.isTouched).map(\.key)
         guard !touched.contains(SurfaceKey(feed: peer.number, label: fingers.surface)) else { return }
-        // A trace may have what several connections did.
+        // A trace may contain what several connections did.
         if !peer.sendsTrace, touched.count(where: { $0.feed == peer.number }) + index >= limits.surfaces {
             throw Refusal(
                 index, .limitReached, "surface",
@@ -330,7 +330,7 @@ struct Admission {
             }
             zoomRanges[name] = range
         case .set(.idleAction(let setting)):
-            // A trace may have been recorded where there are other ones.
+            // A trace may have been recorded by a daemon with other traces.
             guard case .play(let trace, _)? = setting?.action, !peer.sendsTrace, traces[trace] == nil else { break }
             throw Refusal(
                 index, .invalidValue, "action.trace",
@@ -343,7 +343,7 @@ struct Admission {
 
     /// Whether a request makes its camera, or makes an ephemeral one permanent.
     ///
-    /// - Parameter present: the camera, where there is one.
+    /// - Parameter present: the camera, if it exists.
     private func makesCamera(_ request: Request, _ present: HostedCamera?) -> Bool {
         if present?.lifetime == .permanent { return false }
         switch request.body {
@@ -360,7 +360,7 @@ extension GestureEvent {
 }
 
 extension ClientRequest {
-    /// Whether it is about a camera, so that one is made if it is not there.
+    /// Whether it is about a camera, which is made if it does not exist.
     var needsCamera: Bool {
         switch self {
         case .gesture, .touch, .present, .move, .animate, .fly, .tour, .stop, .set, .marker, .getCamera,
@@ -373,7 +373,7 @@ extension ClientRequest {
         }
     }
 
-    /// Whether it ends what its camera does by itself, though it moves nothing.
+    /// Whether it ends its camera's idle action, though it moves nothing.
     var endsIdleAction: Bool {
         switch self {
         case .takeLease, .marker: true
@@ -381,7 +381,7 @@ extension ClientRequest {
         }
     }
 
-    /// Whether it is to move its camera, so that no replay of another client's may any more.
+    /// Whether it takes control of its camera, so that no replay of another client may move it any more.
     var takesCamera: Bool {
         switch self {
         case .gesture, .touch, .present, .trace: true

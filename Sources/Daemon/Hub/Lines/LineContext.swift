@@ -1,10 +1,10 @@
-// A line that is being applied: whose it is, when, and which cameras it has changed so far.
+// A line that is being applied: its peer, its time, and the cameras that it has changed so far.
 
 struct LineContext {
     let peer: Peer
     /// The hub's time.
     let now: Double
-    /// The line's own time, which the first of its objects names.
+    /// The line's own time, from its first object.
     let timeMs: Double?
     /// The cameras whose batch ends with the line: nearly always one.
     private(set) var first: HostedCamera?

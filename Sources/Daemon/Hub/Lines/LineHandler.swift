@@ -1,4 +1,4 @@
-// One line: decoded, admitted, and applied; or answered with its error. In a replay it waits for its time first.
+// Decodes, admits and applies one line, or answers it with its error. In a replay, the line waits for its time first.
 
 import MapCamera
 import GimbalProtocol
@@ -31,7 +31,7 @@ final class LineHandler {
 
     // MARK: A line
 
-    /// Handles a line; `false` if its time has not come.
+    /// Handles a line; returns `false` if its time has not come.
     func handle(_ text: Span<UInt8>, from peer: Peer, at now: Double) -> Bool {
         var line = GestureLine()
         let isGesture = line.read(text)
@@ -50,7 +50,7 @@ final class LineHandler {
             }
         }
         if Self.isBlank(text) { return true }
-        // Lent out while the line is applied, which never handles another one.
+        // Lent out while the line is applied; that never handles another line.
         var (requests, meant): ([Request], [MeantCamera]) = ([], [])
         swap(&requests, &self.requests)
         swap(&meant, &self.meant)
@@ -76,7 +76,7 @@ final class LineHandler {
 
     // MARK: A line that is one gesture
 
-    /// The camera of a live gesture, if nothing can be wrong with it as things stand.
+    /// Returns the camera of a live gesture, if nothing can be wrong with the gesture in the current state.
     @inline(__always)
     private func freeCamera(of line: GestureLine, _ text: Span<UInt8>, _ peer: Peer) -> HostedCamera? {
         let name = text.extracting(line.camera.range)
@@ -86,8 +86,8 @@ final class LineHandler {
         return camera
     }
 
-    /// The time of a gesture in a replay, in the trace's `timeMs`, if nothing can be wrong with it: what
-    /// ``traceTime(_:_:)`` asks of it, in short.
+    /// Returns the time of a gesture in a replay, in the trace's `timeMs`, if nothing can be wrong with it: a short
+    /// form of the checks of ``traceTime(_:of:)``.
     private func freeTime(
         of line: GestureLine, _ text: Span<UInt8>, in replay: Replay, from peer: Peer
     ) -> Double? {
@@ -109,7 +109,7 @@ final class LineHandler {
         runner.settle(at: now)
     }
 
-    /// Handles a line that is one gesture of a replay; `false` if its time has not come.
+    /// Handles a line that is one gesture of a replay; returns `false` if its time has not come.
     private func handle(
         _ line: GestureLine, _ text: Span<UInt8>, at time: Double, in replay: Replay, from peer: Peer, at now: Double
     ) -> Bool {
@@ -132,7 +132,7 @@ final class LineHandler {
 
     // MARK: Any line
 
-    /// Handles the objects of a line; `false` if their time has not come.
+    /// Handles the objects of a line; returns `false` if their time has not come.
     private func handle(
         _ requests: [Request], _ meant: [MeantCamera], _ text: Span<UInt8>, from peer: Peer, at now: Double
     ) -> Bool {
@@ -167,7 +167,7 @@ final class LineHandler {
         return true
     }
 
-    /// The time of the line in a trace, in its `timeMs`; `nil` live, and for lines that ask only.
+    /// Returns the time of the line in a trace, in its `timeMs`; `nil` live, and for lines that only ask.
     private func traceTime(_ requests: [Request], of peer: Peer) throws(Refusal) -> Double? {
         guard peer.sendsTrace else { return nil }
         var time: Double?
@@ -195,14 +195,14 @@ final class LineHandler {
 
     // MARK: Errors
 
-    /// Answers a line beyond the limit, of which only the beginning need be there.
+    /// Answers a line beyond the limit, of which only the beginning has to be present.
     func rejectTooLong(_ beginning: Span<UInt8>, from peer: Peer, at now: Double) {
         reject(decoder.rejectTooLong(beginning), beginning, from: peer, at: now)
     }
 
     private func reject(_ rejection: Rejection, _ text: Span<UInt8>, from peer: Peer, at now: Double) {
         errors.reject(rejection, text, from: peer)
-        // What follows a header that was refused must not be taken for live input.
+        // Lines after a refused header must not be taken for live input.
         if rejection.isHeader, !peer.sendsTrace {
             clients.linger(peer)
             runner.cancelGestures(of: peer, at: now)

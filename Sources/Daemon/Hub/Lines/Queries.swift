@@ -1,4 +1,4 @@
-// Questions: answered at once, changing nothing.
+// Answers questions at once, and changes nothing.
 
 import MapCamera
 import GimbalProtocol
@@ -30,7 +30,7 @@ final class Queries {
 
     /// Answers a question.
     ///
-    /// - Parameter camera: the one that it is about; `nil` if there is none.
+    /// - Parameter camera: the camera that it is about; `nil` if there is none.
     func answer(_ query: ClientRequest, _ camera: HostedCamera?, _ id: Span<UInt8>, in line: LineContext) {
         let peer = line.peer
         switch query {
@@ -53,7 +53,7 @@ final class Queries {
             sender.reply(.traces(infos), id, to: peer)
         case .getCamera(let time?):
             guard let camera else { return }
-            // As much as the frames that it looks ahead.
+            // As much work as the frames that it looks ahead.
             turns.add(work: 16)
             var state = camera.state
             (state.position, state.wallTime) = camera.position(at: time)
@@ -77,7 +77,7 @@ final class Queries {
         }
     }
 
-    /// The answer to a question about a camera; `nil` to another one.
+    /// Returns the answer to a question about a camera; `nil` for any other question.
     private static func answer(
         _ query: ClientRequest, about camera: HostedCamera
     ) throws(WireError) -> ServerMessage? {
@@ -100,7 +100,7 @@ final class Queries {
         }
     }
 
-    /// What `stats` tells.
+    /// Returns the answer to `stats`.
     private func stats(at now: Double) -> DaemonStats {
         DaemonStats(
             uptimeMs: max(now - started, 0), connections: clients.count, connectionsTotal: clients.total,

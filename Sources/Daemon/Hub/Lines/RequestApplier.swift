@@ -1,5 +1,5 @@
-// What a request does, once its line has been admitted: it moves a camera, or is passed to the part that it concerns. Each is
-// acknowledged before what it brings about.
+// Applies requests once their line has been admitted: moves a camera, or passes the request to the part that handles
+// it. Each request is acknowledged before what it brings about.
 
 import GimbalProtocol
 
@@ -123,10 +123,10 @@ final class RequestApplier {
         camera.apply(gesture, of: peer.number, at: time)
     }
 
-    /// Brings a camera to the present and acknowledges a request; says what time it is there.
+    /// Brings a camera to the present and acknowledges a request; returns the present on the camera's clock.
     private func prepare(_ camera: HostedCamera, for peer: Peer, _ id: Span<UInt8>, at now: Double) -> Double {
         runner.catchUp(camera, at: now)
-        // Each gesture is looked up among those that are active.
+        // Each gesture is looked up among the active ones.
         turns.add(work: camera.gestures.count >> 6)
         sender.acknowledge(id, to: peer)
         return camera.time(at: now)

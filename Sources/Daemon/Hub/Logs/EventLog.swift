@@ -1,11 +1,11 @@
-// The history of one camera: every event line, encoded once, in a ring of bytes. It is the send buffer of all subscribers
-// at once (a subscriber is a cursor into it), what `since` resends, and what bounds a slow reader's cost. A long one lies
-// in memory that the next process has, too.
+// The history of one camera: every event line, encoded once, in a ring of bytes. It is the send buffer of all
+// subscribers at once (a subscriber is a cursor into it), what `since` resends, and what bounds a slow reader's cost. A
+// long history is in memory that the next process takes over.
 // Invariant: an entry's bytes are contiguous; live entries wrap around the end of the ring at most once.
 
 import GimbalProtocol
 
-/// The event lines of one camera, oldest first, numbered on for as long as the camera lives.
+/// The event lines of one camera, oldest first, numbered consecutively as long as the camera lives.
 @safe final class EventLog {
     private struct Entry {
         var offset = 0
@@ -21,14 +21,14 @@ import GimbalProtocol
         }
     }
 
-    /// Event lines that stand next to each other in memory.
+    /// Event lines that are contiguous in memory.
     @safe struct Run {
         let bytes: UnsafeRawBufferPointer
         /// The first entry, and the one after the last.
         let entries: Range<UInt64>
     }
 
-    /// A line that is still needed when its entry has left the history.
+    /// A line that is still needed after its entry has left the history.
     struct Pinned: Codable {
         fileprivate(set) var entry: UInt64 = 0
         fileprivate(set) var line: [UInt8] = []
@@ -36,31 +36,31 @@ import GimbalProtocol
         fileprivate init() {}
     }
 
-    /// A ring of so many bytes is long.
+    /// The number of bytes from which a ring is long.
     private static let longCapacity = 64 << 10
 
     private let minimumEvents: Int
     private let minimumBytes: Int
     private let maximumBytes: Int
 
-    /// The oldest entry held.
+    /// The number of the oldest entry that is held.
     private(set) var first: UInt64
-    /// The entry that comes next.
+    /// The number of the next entry.
     private(set) var end: UInt64
-    /// From this entry on all are events that have a seq.
+    /// From this entry on, all are events with a seq.
     private(set) var numberedFrom: UInt64 = 0
-    /// How many lines without a seq there have been.
+    /// The number of lines without a seq so far.
     private(set) var unnumbered: UInt64 = 0
     /// The newest `move-started` and `reset`.
     private(set) var lastMoveStarted = Pinned()
     private(set) var lastReset = Pinned()
 
-    // Sound: a power of two of slots, all initialized (entries are trivial); an entry's slot is masked to lie among them.
+    // Sound: a power of two of slots, all initialized (entries are trivial); an entry's slot is masked to be in range.
     private var entries: UnsafeMutablePointer<Entry>
     private var slots = 16
     let memory: (any HistoryMemory)?
-    // Sound: freed only in `deinit`, `growRing` and `freeMemory`. Runs point into it; they are used before the log changes again,
-    // in the same turn.
+    // Sound: freed only in `deinit`, `growRing` and `freeMemory`. Runs point into it; they are used before the log
+    // changes again, in the same turn.
     private var storage: RingMemory
     private var ring: UnsafeMutableRawPointer {
         @inline(__always) get { unsafe storage.start }
@@ -70,13 +70,13 @@ import GimbalProtocol
     }
     private var tail = 0
     private var bytes = 0
-    /// The entry at which the ring was last begun anew.
+    /// The entry at which the ring last wrapped around.
     private var wrap: UInt64 = 0
 
     /// - Parameters:
-    ///   - maximumBytes: holds for lines that clients can make long, whatever the limits promise.
+    ///   - maximumBytes: the limit for lines that clients can make long, whatever the limits promise.
     ///   - start: the number of the first entry.
-    ///   - memory: where it lies if it is long.
+    ///   - memory: where a long history is kept.
     convenience init(
         limits: Limits, maximumBytes: Int = .max, from start: UInt64 = 0, memory: (any HistoryMemory)?
     ) {
@@ -114,25 +114,25 @@ import GimbalProtocol
 
     // MARK: Writing
 
-    /// Asks for the memory that the next line is written to.
+    /// Prefetches the memory that the next line is written to.
     func prefetchLines() {
         unsafe Prefetch.memory(entries + slot(of: first), bytes: 1)
         unsafe Prefetch.memory(entries + slot(of: end), bytes: 1)
         unsafe Prefetch.memory(ring + tail, bytes: Event.longest)
     }
 
-    /// Appends a line that is there already.
+    /// Appends an existing line.
     func append(_ line: Span<UInt8>, kind: EventKinds) { append(kind: kind, longest: line.count) { $0.write(line) } }
 
     /// Appends a line that is written in place.
     ///
-    /// - Parameter longest: the most bytes that it may have.
+    /// - Parameter longest: the maximum length of the line in bytes.
     @inline(__always)
     func append(kind: EventKinds, longest: Int, _ write: (inout LineRoom) -> Void) {
         evict()
         if Int(end - first) == slots { growEntries() }
         let offset = findRoom(longest)
-        // Sound: there is that much room, and nothing else is done with the log until it has been written to.
+        // Sound: there is that much room, and the log is not used otherwise until the line has been written.
         let start = unsafe ring.advanced(by: offset).assumingMemoryBound(to: UInt8.self)
         var room = unsafe LineRoom(from: start, to: start + longest)
         write(&room)
@@ -145,14 +145,14 @@ import GimbalProtocol
         if kind == .reset { pin(\.lastReset) }
     }
 
-    /// Appends a line that has no seq.
+    /// Appends a line without a seq.
     func append(unnumbered line: Span<UInt8>, kind: EventKinds) {
         append(line, kind: kind)
         numberedFrom = end
         unnumbered += 1
     }
 
-    /// How many of the entries between two have no seq, as far as they are held.
+    /// Returns how many entries in a range have no seq, as far as they are held.
     func unnumbered(from start: UInt64, to end: UInt64) -> UInt64 {
         var (entry, count) = (max(start, first), UInt64(0))
         while entry < min(end, numberedFrom) {
@@ -162,7 +162,7 @@ import GimbalProtocol
         return count
     }
 
-    /// Keeps the newest line also when it has left the history.
+    /// Pins the newest line, which is kept even after it has left the history.
     private func pin(_ pinned: ReferenceWritableKeyPath<EventLog, Pinned>) {
         let line = unsafe run(from: end - 1, to: end).bytes
         self[keyPath: pinned].entry = end - 1
@@ -176,7 +176,7 @@ import GimbalProtocol
         append(unsafe Span(_unsafeElements: bytes), kind: other.kind(of: other.end - 1))
     }
 
-    /// Lets go of what is older than the history has to be.
+    /// Drops what is older than the history has to be.
     private func evict() {
         while Int(end - first) > minimumEvents && bytes - self[first].length >= minimumBytes || bytes > maximumBytes {
             bytes -= self[first].length
@@ -228,8 +228,8 @@ import GimbalProtocol
         return offset
     }
 
-    /// Doubles a short ring. One that becomes long has at once all the room that it will need, as far as its lines so far tell:
-    /// what is not written to takes no memory, and nothing is moved again.
+    /// Returns the capacity to grow to. A short ring doubles; one that becomes long gets all the room at once that it
+    /// will need, judging by its lines so far: unwritten memory takes no space, and nothing is moved again.
     private func largerCapacity(for length: Int) -> Int {
         let doubled = max(capacity * 2, length)
         guard doubled >= Self.longCapacity, first < end else { return doubled }
@@ -238,7 +238,7 @@ import GimbalProtocol
         return max(capacity + capacity / 4, history + history / 16) + length
     }
 
-    /// Lets go of all that it holds, for good: it has no readers any more.
+    /// Frees everything, for good: the log has no readers any more.
     func freeMemory() {
         first = end
         bytes = 0
@@ -251,22 +251,22 @@ import GimbalProtocol
         unsafe entries.initialize(to: Entry())
     }
 
-    // MARK: From process to process
+    // MARK: Handover
 
-    /// What it holds. Its lines stand here or, if they are many, in memory that the next process has.
+    /// What is handed over. The lines are here or, if there are many, in memory that the next process takes over.
     struct Record: Codable {
         /// The number of the oldest line.
         fileprivate let first: UInt64
-        /// For each line its length, and its kind as a bit of `EventKinds`; that of a lease, the ninth, is left out.
+        /// The length of each line, and its kind as a bit of `EventKinds`; a lease, the ninth bit, is written as 0.
         fileprivate let lengths: [UInt32]
         fileprivate let kinds: [UInt8]
-        /// The lines, one behind the other.
+        /// The lines, one after the other.
         fileprivate let lines: [UInt8]?
         fileprivate let ring: Ring?
         fileprivate let lastMoveStarted: Pinned
         fileprivate let lastReset: Pinned
 
-        /// Where the lines are in memory: the ring, and in it the oldest line and that at which it was last begun anew.
+        /// Where the lines are in memory: the ring, its oldest line, and the entry at which it last wrapped around.
         fileprivate struct Ring: Codable {
             let offset: UInt64
             let size: Int
@@ -276,7 +276,7 @@ import GimbalProtocol
 
         fileprivate var end: UInt64 { first + UInt64(kinds.count) }
 
-        /// The ring with the lines; `nil` if they are not to be had.
+        /// Returns the ring with the lines; `nil` if they are not available.
         fileprivate func storage(in memory: (any HistoryMemory)?) -> RingMemory? {
             guard lengths.count == kinds.count else { return nil }
             if let ring {
@@ -305,7 +305,7 @@ import GimbalProtocol
             lines: ring == nil ? lines : nil, ring: ring, lastMoveStarted: lastMoveStarted, lastReset: lastReset)
     }
 
-    /// All its lines, in the order in which they came.
+    /// All lines, oldest first.
     private var lines: [UInt8] {
         var (lines, entry) = ([UInt8](), first)
         lines.reserveCapacity(bytes)
@@ -317,7 +317,7 @@ import GimbalProtocol
         return lines
     }
 
-    /// A log that holds what a record tells. Where its lines are not to be had, it holds none, and goes on behind the last.
+    /// Creates a log from a record. If its lines are not available, the log is empty and continues after the last one.
     convenience init(
         _ record: Record, limits: Limits, maximumBytes: Int = .max, memory: (any HistoryMemory)?
     ) throws(StateDecoder.Damage) {
@@ -330,7 +330,7 @@ import GimbalProtocol
         (lastMoveStarted, lastReset) = (record.lastMoveStarted, record.lastReset)
     }
 
-    /// Makes the entries of lines that are in the ring.
+    /// Adds the entries of the lines that are in the ring.
     private func fill(_ record: Record) throws(StateDecoder.Damage) {
         let head = record.ring?.head ?? 0
         var offset = head
@@ -346,14 +346,14 @@ import GimbalProtocol
             numberedFrom = end
             unnumbered += 1
         }
-        // The part behind the wrap must not reach older lines.
+        // The part after the wrap must not reach older lines.
         guard wrap <= first || offset <= head else { throw StateDecoder.Damage() }
         tail = offset
     }
 
     // MARK: Reading
 
-    /// The longest run of entries from one on to before another that is contiguous in memory.
+    /// Returns the longest run from one entry up to, but not including, another that is contiguous in memory.
     func run(from entry: UInt64, to end: UInt64) -> Run {
         let stop = entry < wrap && wrap < end ? wrap : end
         let start = self[entry].offset
@@ -363,7 +363,7 @@ import GimbalProtocol
             bytes: UnsafeRawBufferPointer(start: ring.advanced(by: start), count: count), entries: entry..<stop)
     }
 
-    /// How many bytes the entries from one on are.
+    /// Returns the size of the entries from one on, in bytes.
     func byteCount(from entry: UInt64) -> Int {
         var (entry, count) = (entry, 0)
         while entry < end {
@@ -374,7 +374,7 @@ import GimbalProtocol
         return count
     }
 
-    /// The entry in which a byte of a run lies, and where in the run the entry ends.
+    /// Returns the entry that contains a byte of a run, and where in the run the entry ends.
     func entry(at byte: Int, of run: Run) -> (entry: UInt64, end: Int) {
         var position = 0
         var entry = run.entries.lowerBound
@@ -387,6 +387,6 @@ import GimbalProtocol
 }
 
 extension Int {
-    /// The least power of two that is not less; 1 for what is not positive.
+    /// The least power of two that is not less; 1 for zero and negative numbers.
     fileprivate var roundedUpToPowerOfTwo: Int { self <= 1 ? 1 : 1 << (Int.bitWidth - (self - 1).leadingZeroBitCount) }
 }

@@ -1,21 +1,21 @@
-// Where long histories can be kept so that the next process goes on with them as they are, without a copy.
-// The hub does not know what kind of memory that is; without any, histories are kept as everything else is.
+// Memory for long histories, which the next process takes over as they are, without a copy. The hub does not know what
+// kind of memory that is; without any, histories are handed over like everything else.
 
-/// Memory that the next process has, too.
+/// Memory that the next process can take over.
 public protocol HistoryMemory: AnyObject {
-    /// Bytes for a history; `nil` if there are none to be had, or it is too short to be worth it.
+    /// Allocates bytes for a history; `nil` if none are available, or the history is too short to be worth it.
     func allocate(_ count: Int) -> HistoryRegion?
-    /// Takes over bytes that the process before has left at an offset; `nil` if there are none.
+    /// Takes over bytes that the previous process left at an offset; `nil` if there are none.
     func adopt(at offset: UInt64, count: Int) -> HistoryRegion?
-    /// Gives back what ``allocate(_:)`` or ``adopt(at:count:)`` gave.
+    /// Frees what ``allocate(_:)`` or ``adopt(at:count:)`` returned.
     func free(_ region: HistoryRegion)
 }
 
 /// Bytes of a ``HistoryMemory``.
 @safe public struct HistoryRegion {
-    /// Where they are for the next process.
+    /// Where the next process finds them.
     public let offset: UInt64
-    /// Where they are for this one.
+    /// Where they are in this process.
     public let bytes: UnsafeMutableRawBufferPointer
 
     public init(offset: UInt64, bytes: UnsafeMutableRawBufferPointer) {
@@ -38,7 +38,7 @@ public protocol HistoryMemory: AnyObject {
         }
     }
 
-    /// What the process before left; `nil` if it is not there.
+    /// Takes over what the previous process left; `nil` if it is missing.
     init?(at offset: UInt64, count: Int, in memory: (any HistoryMemory)?) {
         guard count > 0, let region = memory?.adopt(at: offset, count: count),
             let start = unsafe region.bytes.baseAddress

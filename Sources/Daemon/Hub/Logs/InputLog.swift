@@ -1,8 +1,8 @@
-// What one camera is sent, recorded as the lines of a trace that makes the same camera, and shown as the fingers that are on
-// its surfaces. It is there only while a client subscribes to one of the two, with a log of its own, so that it takes
+// The input of one camera, recorded as the lines of a trace that makes the same camera, and shown as the fingers on its
+// surfaces. It exists only while a client subscribes to one of the two, and has a log of its own, so that it takes
 // nothing from the history of the camera's events.
-// Invariants: an active gesture has a number that no other active one of its kind has, from any client; fingers are
-// recorded either as they are or as the gestures that they make, from landing to lifting.
+// Invariants: the number of an active gesture is unique among the active ones of its kind, from any client; fingers are
+// recorded from landing to lifting, either as they are or as the gestures that they make.
 
 import Gestures
 import MapCamera
@@ -10,31 +10,31 @@ import GimbalProtocol
 import Touches
 
 final class InputLog {
-    /// The camera's events and what it was sent, in the order in which they arose.
+    /// The camera's events and its input, in the order in which they arose.
     let log: EventLog
     private let encoder: LineEncoder
     private let camera: String
     private let largestArray: Int
-    /// The numbers of gestures that are active. In a trace one connection sends them all.
+    /// The numbers of active gestures. In a trace, one connection sends them all.
     private var numbers: [GestureKey: Int] = [:]
-    /// Which numbers the gestures of a kind have.
+    /// The numbers in use, by kind of gesture.
     private var taken: [GestureKind: NumberSet] = [:]
     private var batch: [ClientRequest] = []
     /// Whether a client records.
     private var isRecording = false
     /// Whether a client wants to see the fingers.
     var showsTouches = false
-    /// When fingers were shown last, on the camera's clock.
+    /// When fingers were last shown, on the camera's clock.
     private(set) var lastTouchTime: Double?
-    /// The surfaces whose fingers are recorded as they are, with what they are called in the recording.
+    /// The surfaces whose fingers are recorded as they are, with their numbers in the recording.
     private var surfaces: [Int: Int] = [:]
-    /// What the next one is called: none twice, so that nothing is left of the one before.
+    /// The number of the next surface; none is reused, so that nothing remains of a previous one.
     private var nextSurface = 0
-    /// The time of the last line: the next is not before it.
+    /// The time of the last line; the next line is not earlier.
     private var lastTime = -Double.infinity
-    /// How many times as much it holds as a history has to, at the most: a line is as long as what was sent.
+    /// The maximum size, as a multiple of a history's: a line is as long as what was sent.
     private static let longest = 4
-    /// Lines that have not been counted by ``takeLineCount()``.
+    /// Lines that ``takeLineCount()`` has not counted yet.
     private var uncounted = 0
 
     init(of camera: String, encoder: LineEncoder, limits: Limits, memory: (any HistoryMemory)?) {
@@ -43,9 +43,9 @@ final class InputLog {
         log = EventLog(limits: limits, maximumBytes: Self.longest * limits.historyBytes, memory: memory)
     }
 
-    /// Begins to record, or does not go on.
+    /// Starts or stops recording.
     ///
-    /// - Parameter gestures: those that are active.
+    /// - Parameter gestures: the active ones.
     func setRecording(_ isRecording: Bool, active gestures: borrowing GestureTracker) {
         guard isRecording != self.isRecording else { return }
         self.isRecording = isRecording
@@ -54,9 +54,9 @@ final class InputLog {
         for (key, _) in gestures.reports where isRecording { _ = number(of: key) }
     }
 
-    // MARK: From process to process
+    // MARK: Handover
 
-    /// What it is between batches.
+    /// What is handed over to the next process, between batches.
     struct Record: Codable {
         fileprivate let log: EventLog.Record
         fileprivate let numbers: [GestureKey: Int]
@@ -73,7 +73,7 @@ final class InputLog {
             surfaces: surfaces, nextSurface: nextSurface, lastTime: lastTime)
     }
 
-    /// Goes on where another process left off.
+    /// Resumes where another process left off.
     init(
         _ record: Record, of camera: String, encoder: LineEncoder, limits: Limits, memory: (any HistoryMemory)?
     ) throws(StateDecoder.Damage) {
@@ -100,11 +100,11 @@ final class InputLog {
 
     func add(_ command: ClientRequest) { if isRecording { batch.append(command) } }
 
-    /// Adds what comes before all else of the batch.
+    /// Adds a request ahead of everything else in the batch.
     func addFirst(_ command: ClientRequest) { if isRecording { batch.insert(command, at: 0) } }
 
-    /// Shows the fingers of a surface and records them as they are. If they landed before the recording, it records
-    /// the gestures that they make instead: a replay would not recognize the same.
+    /// Shows the fingers of a surface and records them as they are. If they landed before the recording, it records the
+    /// gestures that they make instead, since a replay would not recognize the same ones.
     func add(_ fingers: Fingers, _ outcome: TouchSurfaces.Outcome, at time: Double) {
         let surface = outcome.surface
         show(fingers, of: surface, at: time)
@@ -141,8 +141,8 @@ final class InputLog {
         touched.all.contains { $0.isTouched && surfaces[$0.number] != nil }
     }
 
-    /// From now on, fingers that are down, or that something may still follow on, are recorded as the gestures that
-    /// they make: a new recorder has not seen them before.
+    /// From now on, records fingers that are down, or whose gesture may not be over yet, as the gestures that they
+    /// make: a new recorder has not seen them land.
     func forgetSurfaces() { surfaces = [:] }
 
     func add(marker label: String) {
@@ -157,8 +157,8 @@ final class InputLog {
     /// Writes what was added since the last batch, as one line.
     ///
     /// - Parameters:
-    ///   - velocity: what a pan that ended goes on with, where that matters: measured or not, it is written out.
-    ///   - gestures: those that are active after the batch.
+    ///   - velocity: the velocity with which an ended pan continues, where that matters; always written out.
+    ///   - gestures: the active ones after the batch.
     func writeBatch(at time: Double, velocity: ScreenPoint?, _ gestures: borrowing GestureTracker) {
         guard !batch.isEmpty else { return }
         if let velocity { setVelocity(velocity) }
@@ -166,7 +166,7 @@ final class InputLog {
         write(at: time)
     }
 
-    /// Writes what was added as one line; as several only where it has become more than a line may hold.
+    /// Writes what was added as one line, or as several if it is more than a line may hold.
     private func write(at time: Double) {
         let time = advance(to: time)
         for start in stride(from: 0, to: batch.count, by: largestArray) {
@@ -190,18 +190,19 @@ final class InputLog {
         uncounted += 1
     }
 
-    /// How many lines were written since the last call.
+    /// Returns the number of lines written since the last call.
     func takeLineCount() -> Int {
         defer { uncounted = 0 }
         return uncounted
     }
 
-    /// Notes that the camera moved by itself at a time. The next line is written as later than that by more than any
-    /// rounding: in a replay a tick that is due goes ahead of a line at the same time, and a line's time is reckoned from
-    /// another origin there.
+    /// Notes that the camera moved by itself at a time. The next line gets a time that is later than that by more than
+    /// any rounding error: in a replay, a tick precedes a line that is due at the same time, and the line's time is
+    /// relative to another origin.
     func passed(_ tick: Double) { lastTime = max(lastTime, tick + 8 * tick.ulp) }
 
-    /// The time of the next line. The camera's clock may be set back by a rounding error; the trace's must not run backwards.
+    /// Returns the next line's time. The camera's clock may be set back by a rounding error; the trace's must not run
+    /// backwards.
     private func advance(to time: Double) -> Double {
         lastTime = max(lastTime, time)
         return lastTime
@@ -209,7 +210,7 @@ final class InputLog {
 
     // MARK: Numbers
 
-    /// The number of a gesture: the lowest that is free among those of its kind when it begins.
+    /// Returns the number of a gesture: the lowest that is free among those of its kind when it begins.
     private func number(of key: GestureKey) -> Int {
         if let known = numbers[key] { return known }
         let number = taken[key.kind, default: NumberSet()].insertLowest()
@@ -228,9 +229,9 @@ final class InputLog {
 
     private func label(_ number: Int) -> GestureKey.Label { number == 0 ? .none : .number(Int64(number)) }
 
-    // MARK: The beginning
+    // MARK: Beginning of a trace
 
-    /// Begins a trace in place of what was recorded before, with a header and the gestures that are active; without a header,
+    /// Begins a trace with a header and the active gestures, in place of what was recorded before; without a header,
     /// with nothing.
     func begin(_ header: TraceHeader?, _ active: [(key: GestureKey, event: GestureEvent)], at time: Double) {
         (numbers, taken) = ([:], [:])
@@ -245,7 +246,7 @@ final class InputLog {
         }
     }
 
-    /// Writes for one subscriber how a trace begins that the others have already begun.
+    /// Writes the beginning of a trace for one subscriber, when others have already begun theirs.
     func writeBeginning(
         _ header: TraceHeader, _ active: [(key: GestureKey, event: GestureEvent)], at time: Double,
         to line: inout LineWriter
@@ -255,7 +256,7 @@ final class InputLog {
         forEachFrame(of: active) { line.input($0, camera: camera, timeMs: time) }
     }
 
-    /// The reports that begin active gestures, in frames that are not too long.
+    /// Passes on the reports that begin active gestures, in batches that are not too long.
     private func forEachFrame(
         of active: [(key: GestureKey, event: GestureEvent)], _ body: ([ClientRequest]) -> Void
     ) {
@@ -266,7 +267,7 @@ final class InputLog {
     }
 }
 
-/// Numbers from 0 on, a bit for each.
+/// A set of numbers from 0 on, with a bit for each.
 private struct NumberSet {
     private var words: [UInt64] = []
 
@@ -280,7 +281,7 @@ private struct NumberSet {
     }
 
     mutating func insert(_ number: Int) {
-        // As many as there may be gestures, and no more, whatever is read.
+        // No more than there may be gestures, whatever is read.
         guard (0..<65536).contains(number) else { return }
         while words.count <= number / 64 { words.append(0) }
         words[number / 64] |= 1 << (number % 64)

@@ -1,5 +1,5 @@
-// Writes one line at a time in memory that is kept from line to line, so that nothing is allocated for one.
-// Invariant: a line is used up within the call that writes it. Writing a line while another is written traps.
+// Writes one line at a time into memory that is kept from line to line, so that nothing is allocated for a line.
+// Invariant: a line is used up within the call that writes it. Writing a line while another is being written traps.
 
 import GimbalProtocol
 
@@ -7,7 +7,7 @@ final class LineEncoder {
     private var line = LineWriter()
     private var isWriting = false
 
-    /// Writes a line, and lends its bytes.
+    /// Writes a line and lends its bytes.
     @inline(__always)
     func encode(_ write: (inout LineWriter) -> Void, then use: (Span<UInt8>) -> Void) {
         precondition(!isWriting, "a line is written while another one is")

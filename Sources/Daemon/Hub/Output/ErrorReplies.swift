@@ -1,4 +1,4 @@
-// What is answered to a line that is wrong: counted, told to the client, and to the log where one is kept.
+// Answers lines that are wrong: errors are counted, sent to the client, and reported to the log if one is kept.
 
 import GimbalProtocol
 
@@ -8,14 +8,14 @@ final class ErrorReplies {
     private let counters: Counters
     private let observer: ClientObserver
 
-    /// An error's texts are made for it alone.
+    /// The work of an error, whose texts are built for it alone.
     private static let workOfError = 8
 
     init(_ sender: Sender, _ turns: Turns, _ counters: Counters, _ observer: ClientObserver) {
         (self.sender, self.turns, self.counters, self.observer) = (sender, turns, counters, observer)
     }
 
-    /// Answers a request that turned out to be wrong as it was to be done.
+    /// Answers a request that failed when it was applied.
     func refuse(_ error: WireError, _ id: Span<UInt8>, about camera: String, to peer: Peer) {
         count(error, camera, of: peer)
         sender.refuse(error, id, to: peer)

@@ -1,18 +1,18 @@
-// What goes out: replies and events in the order in which they arose, in one write for each peer and turn.
-// Nothing is copied for a subscriber but the rest of a line that was cut, and what stands before a reply of its own.
+// Sends replies and events in the order in which they arose, in one write per peer and turn. Nothing is copied for a
+// subscriber except the rest of a line that was cut, and the events before one of its replies.
 
 import GimbalProtocol
 
 final class Sender {
-    /// What became of sending to a peer.
+    /// The outcome of sending to a peer.
     enum Outcome {
-        /// There is nothing more for it.
+        /// Nothing is left to send.
         case sent
-        /// It had as many bytes as one is sent in a turn, and is queued for the next.
+        /// The peer was sent the maximum of bytes per turn, and is queued for the next turn.
         case unfinished
-        /// Its connection takes no more for now.
+        /// The connection accepts no more for now.
         case blocked
-        /// It reads no more.
+        /// The peer reads no more.
         case broken
     }
 
@@ -20,20 +20,20 @@ final class Sender {
     private let turns: Turns
     private let counters: Counters
 
-    /// Cameras whose subscribers have been queued since they were last served.
+    /// Cameras whose subscribers have been queued since the queue was last served.
     private var changed = CameraList(.changed)
     private var queue: [Peer] = []
-    /// Peers that have had as many bytes as one is sent in a turn, and more to read.
+    /// Peers that were sent the maximum of bytes per turn and have more to read.
     private var unfinished: [Peer] = []
-    /// How often something was emitted.
+    /// The number of times that something was emitted.
     private var emissions: UInt64 = 0
     private let encoder = LineEncoder()
     private var offer = Offer()
     private var lastRun: LastRun?
 
-    /// What is offered to a peer at a time. It is kept, so that nothing is allocated.
+    /// What is offered to a peer at a time, kept so that nothing is allocated.
     @safe private struct Offer {
-        // Sound: they point into logs and replies, and are not looked at any more once these have changed.
+        // Sound: the pieces point into logs and replies, and are not read once these have changed.
         var pieces: [UnsafeRawBufferPointer] = unsafe []
         var runs: [(subscription: Subscription, run: EventLog.Run)] = []
 
@@ -43,7 +43,7 @@ final class Sender {
         }
     }
 
-    /// The run of a log that was sent last. Entries are numbered once and never change, so the same ones are the same bytes.
+    /// The run of a log that was sent last. Entries are numbered once and never change: equal ranges are equal bytes.
     private struct LastRun {
         let log: EventLog
         let entries: Range<UInt64>
@@ -55,7 +55,7 @@ final class Sender {
 
     // MARK: Events
 
-    /// Has the subscribers of a camera sent what it has emitted.
+    /// Queues the subscribers of a camera to be sent what it has emitted.
     func send(_ effects: HostedCamera.Effects, of camera: HostedCamera) {
         emissions += 1
         turns.add(events: effects.lines)
@@ -73,7 +73,7 @@ final class Sender {
         reply(.ok, id, to: peer)
     }
 
-    /// Tells a peer what is wrong with its line, or with that of a request that waited.
+    /// Sends a peer an error about its current line, or about the line of a request that waited.
     func refuse(_ error: WireError, line: UInt64? = nil, _ id: Span<UInt8>, to peer: Peer) {
         let number = line ?? peer.input.framer.lineNumber
         reply(.error(GimbalError(error, line: number)), id, to: peer)
@@ -84,14 +84,14 @@ final class Sender {
         reply(to: peer) { $0.answer(message, id) }
     }
 
-    /// Writes a reply, behind what the peer has subscribed to and was emitted before.
+    /// Writes a reply after the subscribed events that were emitted before it.
     func reply(to peer: Peer, _ write: (inout LineWriter) -> Void) {
         putEventsFirst(for: peer)
         append(to: peer, write)
     }
 
-    /// Puts what a peer has subscribed to and was emitted before among its replies. With `latest` it does not: there, never
-    /// more than one change is to wait.
+    /// Copies the events that wait in a peer's subscriptions to its replies; not those of subscriptions with `latest`,
+    /// where at most one change may wait.
     func putEventsFirst(for peer: Peer) {
         guard peer.output.lastEmission != emissions else { return }
         turns.add(work: peer.output.pending.count >> 5)
@@ -102,7 +102,7 @@ final class Sender {
         peer.output.lastEmission = emissions
     }
 
-    /// Writes lines to a peer, wherever they come among events.
+    /// Writes lines to a peer, regardless of their order among events.
     func append(to peer: Peer, _ write: (inout LineWriter) -> Void) {
         encoder.encode(write) { bytes in
             guard peer.output.isOpen else { return }
@@ -112,20 +112,20 @@ final class Sender {
         }
     }
 
-    /// Puts what a subscription has waiting among its peer's replies. A peer that reads nothing misses it: a copy for each
-    /// reply would cost more and more.
+    /// Copies the events that wait in a subscription to its peer's replies. A peer that reads nothing misses them:
+    /// copies for each reply would cost more and more.
     func flush(_ subscription: Subscription) {
         var backlog = subscription.peer.backlog
         flush(subscription, backlog: &backlog)
     }
 
-    /// Puts what all of a peer's subscriptions have waiting among its replies.
+    /// Copies the events that wait in all of a peer's subscriptions to its replies.
     func flushAll(of peer: Peer) {
         var backlog = peer.backlog
         for subscription in peer.subscriptions.all { flush(subscription, backlog: &backlog) }
     }
 
-    /// - Parameter backlog: how many events wait in all of the peer's subscriptions; those of this one do no longer.
+    /// - Parameter backlog: the number of events that wait in all of the peer's subscriptions; decreased by this one's.
     private func flush(_ subscription: Subscription, backlog: inout UInt64) {
         guard subscription.backlog > 0 else { return }
         let peer = subscription.peer
@@ -146,32 +146,32 @@ final class Sender {
         if end > subscription.cursor { subscription.sent(upTo: end) }
     }
 
-    /// Puts what goes ahead of a subscription's lines among the peer's replies.
+    /// Writes to the peer's replies what must precede the lines of a subscription that has missed some.
     private func announce(_ subscription: Subscription) {
         guard subscription.hasMissed else { return }
         append(to: subscription.peer) { subscription.catchUp(&$0) }
     }
 
-    // MARK: The end of the turn
+    // MARK: End of the turn
 
-    /// Has a subscription's peer sent what its camera has emitted.
+    /// Queues a subscription's peer to be sent what the camera has emitted.
     private func enqueue(_ subscription: Subscription) {
         let peer = subscription.peer
         peer.output.insert(subscription)
         enqueue(peer)
     }
 
-    /// Has a peer sent what it has to read, at the end of the turn.
+    /// Queues a peer to be sent what it has to read, at the end of the turn.
     func enqueue(_ peer: Peer) {
         guard peer.output.enqueue() else { return }
         queue.append(peer)
         turns.willWrite()
     }
 
-    /// Whether some peers have had as many bytes as one is sent in a turn, and more to read.
+    /// Whether some peers were sent the maximum of bytes per turn and have more to read.
     var hasUnfinished: Bool { !unfinished.isEmpty }
 
-    /// Those whose sending was not finished in the last turn have their turn again.
+    /// Queues the peers again whose sending was not finished in the last turn.
     func resumeUnfinished() {
         guard !unfinished.isEmpty else { return }
         queue.append(contentsOf: unfinished)
@@ -180,7 +180,7 @@ final class Sender {
 
     /// Serves every queued peer; those with little to receive do not wait for those with much.
     ///
-    /// - Parameter serve: sends to a peer. That can bring more: if the peer turns out to be gone, its gestures end.
+    /// - Parameter serve: sends to a peer. This may queue more: if the peer turns out to be gone, its gestures end.
     func serveQueue(_ serve: (Peer) -> Void) {
         while !queue.isEmpty {
             var batch: [Peer] = []
@@ -195,7 +195,7 @@ final class Sender {
         turns.eventsWereSent()
     }
 
-    /// Sends a peer what there is for it.
+    /// Sends a peer what is waiting for it.
     func send(to peer: Peer) -> Outcome {
         if sendRun(peer) { return .sent }
         var sent = 0
@@ -217,9 +217,9 @@ final class Sender {
         }
     }
 
-    /// Sends what nearly every peer has waiting, and nothing else: all new lines of one camera, as they stand in its log.
+    /// Handles the usual case, in which only new lines of one camera are waiting: sends them straight from its log.
     ///
-    /// - Returns: whether that is all. Otherwise what was taken is noted.
+    /// - Returns: whether that was all. Otherwise, what was taken is recorded.
     private func sendRun(_ peer: Peer) -> Bool {
         guard peer.output.pending.count == 1, peer.output.unreadBytes == 0 else { return false }
         let subscription = peer.output.pending[0]
@@ -238,7 +238,7 @@ final class Sender {
         return false
     }
 
-    /// Notes which run is being sent; says whether it is the one before, as it is for all but one of a camera's subscribers.
+    /// Notes which run is sent; returns whether it is the previous one again, as for all but one of a camera's readers.
     private func isLastRun(_ entries: Range<UInt64>, of log: EventLog) -> Bool {
         if let lastRun, lastRun.log === log, lastRun.entries == entries { return true }
         lastRun = LastRun(log: log, entries: entries)
@@ -249,7 +249,7 @@ final class Sender {
         Turns.workOfWrite + UInt64(truncatingIfNeeded: pieces / 4 + max(bytes, 0) >> 9)
     }
 
-    /// Offers a peer all that it has waiting; says how many bytes that were, and how many it took.
+    /// Offers a peer everything that is waiting for it; returns how many bytes that was, and how many the peer took.
     private func sendAll(_ peer: Peer) -> (offered: Int, taken: Int) {
         for subscription in peer.output.pending { announce(subscription) }
         offer.removeAll()
@@ -270,7 +270,7 @@ final class Sender {
         }
     }
 
-    /// Records what has been sent. A line that was cut keeps its rest among the replies, so that cursors stand between lines.
+    /// Records what was sent. The rest of a line that was cut moves to the replies, so that cursors stay between lines.
     private func recordSent(_ bytes: Int, to peer: Peer) {
         counters.bytesOut += UInt64(bytes)
         guard var left = peer.output.removeSent(bytes) else { return }

@@ -1,9 +1,9 @@
-// One peer's reading of one camera: a cursor into the camera's log, and what of it the peer wants.
-// Costs the same however far behind it is.
+// One peer's subscription to one camera: a cursor into the camera's log, and what the peer wants of it. It costs the
+// same however far behind it is.
 
 import GimbalProtocol
 
-/// What a subscriber wants of a camera.
+/// What a subscriber wants to receive from a camera.
 struct Interest: Codable {
     let events: EventKinds
     let delivery: EventDelivery
@@ -15,21 +15,21 @@ struct Interest: Codable {
 
 /// A subscription of a peer to a camera.
 final class Subscription {
-    // Both refer to it until it ends.
+    // Both refer to the subscription until it ends.
     let peer: Peer
     let camera: HostedCamera
-    /// The kinds that are sent; `gesture` once ``startInput()`` has been called.
+    /// The kinds that are sent; includes `gesture` once ``startInput()`` has been called.
     private(set) var kinds: EventKinds
-    /// Whether it asks for what the camera is sent.
+    /// Whether it asks for the camera's input.
     let isRecorder: Bool
-    /// Whether it asks for that, or to see the fingers: both stand in a log of their own.
+    /// Whether it asks for the input or the fingers, which are in a log of their own.
     let readsInputs: Bool
-    /// Whether it came of a subscription to all cameras.
+    /// Whether it belongs to a subscription to all cameras.
     let isOfAll: Bool
     let log: EventLog
-    /// Where it stands among the camera's.
+    /// Its index among the camera's subscriptions.
     var index = 0
-    /// Tells which began first.
+    /// Its rank in the order in which subscriptions began.
     var number = 0
     var membership = PeerOutput.Membership()
     let delivery: EventDelivery
@@ -37,11 +37,11 @@ final class Subscription {
     private(set) var cursor: UInt64 {
         didSet { if cursor < log.numberedFrom || oldValue < log.numberedFrom { countUnnumbered(since: oldValue) } }
     }
-    /// How many lines without a seq there were in the log before the cursor.
+    /// The number of lines without a seq in the log before the cursor.
     private var unnumberedBefore: UInt64
-    /// What was sent last: with `latest`, what may follow depends on it.
+    /// The kind of event that was sent last; with `latest`, it determines what may follow.
     private var lastSent: EventKinds = .idle
-    /// The waiting lines will not be sent any more: the peer learns that it missed them.
+    /// Whether the waiting lines are dropped, and the peer will be told that it missed them.
     private var hasGivenUp = false
 
     init(_ interest: Interest, of peer: Peer, to camera: HostedCamera, limits: Limits, isOfAll: Bool = false) {
@@ -57,7 +57,7 @@ final class Subscription {
         unnumberedBefore = log.unnumbered
     }
 
-    /// What the next process goes on with.
+    /// What is handed over to the next process.
     struct Record: Codable {
         /// The camera's name.
         fileprivate let camera: String
@@ -67,7 +67,7 @@ final class Subscription {
         fileprivate let isOfAll: Bool
         fileprivate let delivery: EventDelivery
         fileprivate let cursor: UInt64
-        /// How many lines without a seq have not been sent.
+        /// The number of lines without a seq that have not been sent.
         fileprivate let unnumbered: Int
         fileprivate let lastSent: EventKinds
         fileprivate let hasGivenUp: Bool
@@ -81,7 +81,7 @@ final class Subscription {
             hasGivenUp: hasGivenUp)
     }
 
-    /// Goes on where another process left off.
+    /// Resumes where another process left off.
     init(
         _ record: Record, of peer: Peer, _ cameras: [String: HostedCamera], limits: Limits
     ) throws(StateDecoder.Damage) {
@@ -95,42 +95,42 @@ final class Subscription {
         lastSent = record.lastSent
     }
 
-    /// Whether it is to see the fingers.
+    /// Whether it shows the fingers.
     var showsTouches: Bool { readsInputs && kinds.contains(.touch) }
 
-    /// Entries not yet sent.
+    /// The number of entries not yet sent.
     var backlog: UInt64 { log.end - cursor }
 
     private func countUnnumbered(since old: UInt64) {
         unnumberedBefore &+= log.unnumbered(from: old, to: cursor) &- log.unnumbered(from: cursor, to: old)
     }
 
-    /// How many lines a reader has missed that misses all of the backlog: events, as they count in seq; where there are none
-    /// of them, the others that it has asked for.
+    /// The number of lines missed by a reader that misses the whole backlog: events with a seq or, if there are none,
+    /// the other lines that it has asked for.
     private var missedCount: UInt64 {
         let events = backlog &- (log.unnumbered &- unnumberedBefore)
         return events > 0 || kinds.isDisjoint(with: .unnumbered) ? events : backlog
     }
 
-    /// Whether there is something that has not been sent.
+    /// Whether something has not been sent.
     var hasUnsent: Bool { backlog > 0 || hasMissed }
 
-    /// The bytes of the log that they are.
+    /// The size of the backlog in bytes.
     var backlogBytes: Int { log.byteCount(from: max(cursor, log.first)) }
 
-    /// From now on it receives what the camera is sent; what was waiting has been flushed.
+    /// Sends the camera's input from now on; what was waiting has been flushed.
     func startInput() {
         kinds.insert(.gesture)
         cursor = log.end
     }
 
-    /// Whether it receives what the camera is sent.
+    /// Whether it receives the camera's input.
     var hasTraceHeader: Bool { kinds.contains(.gesture) }
 
-    /// It waits for the beginning of a trace again.
+    /// Waits for the beginning of a trace again.
     func stopInput() { kinds.remove(.gesture) }
 
-    /// Goes on from an entry; the peer has read what is before it.
+    /// Resumes from an entry; the peer has read everything before it.
     func resume(from entry: UInt64) {
         noteLast(before: entry, butNotBefore: log.first)
         cursor = entry
@@ -141,8 +141,8 @@ final class Subscription {
         cursor = entry
     }
 
-    /// Notes the last event that counts, which only `latest` depends on. What was sent is not looked at again: no reader
-    /// counts how many markers there are in a history.
+    /// Notes the kind of the last event with a seq, which only `latest` depends on. Entries that were sent are not
+    /// examined again, so that no reader counts the markers of a history.
     private func noteLast(before entry: UInt64, butNotBefore first: UInt64) {
         guard delivery == .latest else { return }
         var entry = entry
@@ -156,24 +156,24 @@ final class Subscription {
         }
     }
 
-    /// The entry in which a byte of a run lies, and where in the run the entry ends.
+    /// Returns the entry that contains a byte of a run, and where in the run the entry ends.
     func entry(at byte: Int, of run: EventLog.Run) -> (entry: UInt64, end: Int) { log.entry(at: byte, of: run) }
 
-    /// Drops the backlog: the peer learns that it missed it.
+    /// Drops the backlog; the peer will be told that it missed it.
     func giveUp() { hasGivenUp = delivery == .every }
 
-    // MARK: What is to be sent
+    // MARK: Sending
 
     /// Whether the peer has missed lines and must be told.
     var hasMissed: Bool { cursor < log.first || hasGivenUp }
 
-    /// Says what goes ahead of the log's own lines: that events were missed, and what must not be.
+    /// Writes what precedes the log's own lines: that events were missed, and those that must not be missed.
     ///
-    /// With `every` the cursor then stands at the present; with `latest`, at the oldest entry that there is.
+    /// The cursor is then at the end of the log with `every`, and at the oldest entry with `latest`.
     func catchUp(_ line: inout LineWriter) {
         guard hasMissed else { return }
         hasGivenUp = false
-        // With `every` all that is there is skipped; with `latest` what the log still holds comes from there.
+        // With `every`, the whole log is skipped; with `latest`, what it still holds is sent from there.
         let isSkipped = delivery == .every || log.lastReset.entry < log.first
         if log.lastReset.entry >= cursor, isSkipped, !log.lastReset.line.isEmpty {
             let reset = log.lastReset.line
@@ -189,7 +189,7 @@ final class Subscription {
             unnumberedBefore = log.unnumbered
         case .latest:
             let started = log.lastMoveStarted
-            // The log holds only the rest of a movement that the peer does not know of yet.
+            // The log has only the rest of a movement that the peer does not know of yet.
             let isGone = started.entry >= max(cursor, log.lastReset.entry) && started.entry < log.first
             if lastSent == .idle || lastSent == .reset, isGone {
                 let text = started.line
@@ -201,7 +201,7 @@ final class Subscription {
         }
     }
 
-    /// All that is to be sent, where that stands in one piece as it is.
+    /// Everything that is to be sent, if that is a single run of the log; otherwise `nil`.
     var wholeRun: EventLog.Run? {
         guard isWhole, cursor < log.end, !hasMissed else { return nil }
         let run = log.run(from: cursor, to: log.end)
@@ -213,7 +213,7 @@ final class Subscription {
         delivery == .every && kinds == .usual && !readsInputs && cursor >= log.numberedFrom
     }
 
-    /// The runs of the log that are to be sent, in order. `room` is how many runs at the most.
+    /// Passes on the runs of the log that are to be sent, in order. `room` is the maximum number of runs.
     func gather(room: Int, _ add: (EventLog.Run) -> Void) {
         guard cursor < log.end else { return }
         switch delivery {
@@ -252,12 +252,12 @@ final class Subscription {
         }
     }
 
-    /// The newest position, with the `move-started` before it and the `idle` behind it where the grammar asks for them, and
-    /// positions that are told ahead: none takes another's place.
+    /// Passes on the newest position, with the `move-started` before it and the `idle` after it where the grammar
+    /// requires them, and the positions announced ahead, none of which replaces another.
     private func gatherLatest(_ add: (EventLog.Run) -> Void) {
         var reset: UInt64?
         var (started, changed, idle): (UInt64?, UInt64?, UInt64?)
-        // Of what has no seq, by kind.
+        // The newest entry of each kind without a seq, and the positions announced ahead.
         var (others, ahead): ([UInt16: UInt64], [UInt64]) = ([:], [])
         for entry in cursor..<log.end {
             let kind = log.kind(of: entry)
@@ -281,7 +281,7 @@ final class Subscription {
             isEmpty = false
         }
         if others.isEmpty, ahead.isEmpty {
-            // In this order they stand in the log; nothing is allocated.
+            // This is their order in the log; nothing is allocated.
             addIfAsked(reset)
             addIfAsked(started)
             addIfAsked(changed)

@@ -1,23 +1,23 @@
-// All subscriptions: to a camera by its name, or to all cameras, including future ones.
+// All subscriptions: to a camera by name, or to all cameras, including future ones.
 //
-// A subscription to all is an ordinary one to each, which begins as soon as the camera exists. Invariant: a follower
-// has received the beginning and the end of each camera that it is subscribed to; one that reads so little that the hub
-// cannot announce new ones gets them all once it reads again.
+// A subscription to all is an ordinary one to each camera, which begins as soon as the camera exists. Invariant: a
+// follower has received the beginning and the end of each camera that it is subscribed to; one that reads so little
+// that the hub cannot announce new cameras gets them all once it reads again.
 
 import GimbalProtocol
 
 /// A peer's subscription to all cameras.
 struct AllCameras: Codable {
     let subscribe: Interest
-    /// There are cameras that the peer was not told of.
+    /// Whether there are cameras that the peer was not told of.
     var isStale = false
 }
 
-/// What a peer has subscribed to. It is kept in the peer, and only ``Subscriptions`` changes it.
+/// What a peer has subscribed to. It is stored in the peer; only ``Subscriptions`` changes it.
 struct PeerSubscriptions {
     /// In the order in which they began.
     fileprivate(set) var all: [Subscription] = []
-    /// The one to all cameras; `all` has what comes of it.
+    /// The subscription to all cameras; `all` has the resulting ones.
     fileprivate(set) var toAll: AllCameras?
 
     var isEmpty: Bool { all.isEmpty && toAll == nil }
@@ -29,11 +29,11 @@ final class Subscriptions {
     private let sender: Sender
     private let turns: Turns
     private(set) var count = 0
-    /// How many there have been.
+    /// The number of subscriptions so far.
     private var total = 0
     /// Clients that have subscribed to all cameras.
     private var followers: [Peer] = []
-    /// Cameras that may have come to rest, where recorders wait for that.
+    /// Cameras that may have come to rest and for which recorders wait.
     private var recorded = CameraList(.recorded)
 
     private static let workOfSubscription = 4
@@ -42,9 +42,9 @@ final class Subscriptions {
         (self.limits, self.registry, self.sender, self.turns) = (limits, registry, sender, turns)
     }
 
-    // MARK: To one camera
+    // MARK: One camera
 
-    /// Subscribes to a camera, in place of what the peer has subscribed to there before.
+    /// Subscribes a peer to a camera, in place of its previous subscription to it.
     func subscribe(
         _ peer: Peer, to camera: HostedCamera, _ interest: Interest, since: ResumePoint?, _ id: Span<UInt8>,
         at now: Double
@@ -65,14 +65,14 @@ final class Subscriptions {
         }
     }
 
-    /// Writes what the subscriber is to know before the next event.
+    /// Writes what the subscriber must know before the next event.
     private func writeState(_ subscription: Subscription, at now: Double?, to reply: inout LineWriter) {
         let (camera, kinds) = (subscription.camera, subscription.kinds)
         if kinds.contains(.present) { turns.add(work: camera.toldAhead.count) }
         camera.writeState(of: kinds, at: now, to: &reply)
     }
 
-    /// Ends a peer's subscription to a camera. What was emitted before goes out first.
+    /// Ends a peer's subscription to a camera. Events emitted before go out first.
     func unsubscribe(_ peer: Peer, from camera: HostedCamera?) {
         for subscription in peer.subscriptions.all where subscription.camera === camera {
             sender.flush(subscription)
@@ -98,7 +98,7 @@ final class Subscriptions {
         subscription.peer.output.insert(subscription)
     }
 
-    /// Writes the line that says that a subscription has begun.
+    /// Writes the line that announces a subscription.
     private static func write(_ subscription: Subscription, _ id: Span<UInt8>, to line: inout LineWriter) {
         let camera = subscription.camera
         let subscribed = Subscribed(
@@ -106,7 +106,7 @@ final class Subscriptions {
         line.answer(.event(.subscribed(subscribed)), id)
     }
 
-    /// Goes on after an event that the peer has read, or tells it what it missed.
+    /// Resumes after an event that the peer has read, or tells the peer what it missed.
     private func resume(
         _ subscription: Subscription, _ seq: UInt64, _ epoch: Span<UInt8>, _ line: inout LineWriter
     ) {
@@ -114,13 +114,13 @@ final class Subscriptions {
         let isSameEpoch =
             epoch.count == camera.epoch.utf8.count
             && zip(0..<epoch.count, camera.epoch.utf8).allSatisfy { epoch[$0] == $1 }
-        // What a camera was sent is not kept for a client that was not there.
+        // A camera's input is not kept for a client that was not there.
         if isSameEpoch, !subscription.readsInputs, let entry = camera.entry(after: seq, countedBy: turns) {
             subscription.resume(from: entry)
             subscription.peer.output.lastEmission = nil
         } else {
             let missed = isSameEpoch && seq <= camera.seq ? camera.seq - seq : camera.seq
-            // A camera that has emitted nothing since leaves no gap: `subscribed` tells its epoch.
+            // A camera that has emitted nothing since has no gap: `subscribed` tells its epoch.
             if missed > 0 { camera.writeGap(of: missed, to: &line) }
         }
     }
@@ -133,7 +133,7 @@ final class Subscriptions {
         count -= 1
     }
 
-    /// Ends all of a peer's at once: one by one, each would be looked for among all.
+    /// Ends all subscriptions of a peer at once: one by one, each would be searched for among all.
     private func endAll(of peer: Peer) {
         let ended = peer.subscriptions.all
         turns.add(work: ended.count >> 3)
@@ -152,11 +152,11 @@ final class Subscriptions {
         endAll(of: peer)
     }
 
-    // MARK: To all cameras
+    // MARK: All cameras
 
-    /// Subscribes to all cameras in place of what the peer has subscribed to before.
+    /// Subscribes a peer to all cameras, in place of all its previous subscriptions.
     ///
-    /// - Parameter points: where the peer goes on with some of them.
+    /// - Parameter points: where the peer resumes with some of the cameras.
     func subscribeAll(
         _ peer: Peer, _ interest: Interest, since points: [String: ResumePoint], _ id: Span<UInt8>
     ) {
@@ -174,7 +174,7 @@ final class Subscriptions {
         }
     }
 
-    /// Ends all subscriptions of a peer. What was emitted before goes out first.
+    /// Ends all subscriptions of a peer. Events emitted before go out first.
     func unsubscribeAll(_ peer: Peer) {
         sender.flushAll(of: peer)
         endAll(of: peer)
@@ -187,7 +187,7 @@ final class Subscriptions {
         followers.removeAll { $0 === peer }
     }
 
-    /// Tells a peer that reads again of the cameras that it does not know.
+    /// Announces to a peer that reads again the cameras that it does not know.
     func announceNewCameras(to peer: Peer) {
         guard peer.subscriptions.toAll?.isStale == true, peer.output.unreadBytes == 0, peer.output.isOpen else {
             return
@@ -197,7 +197,7 @@ final class Subscriptions {
         announce(registry.sorted.filter { !known.contains(ObjectIdentifier($0)) }, to: peer, Span()) { _, _ in }
     }
 
-    /// Subscribes a peer to cameras: one line says how many, then one tells each.
+    /// Subscribes a peer to cameras: one line gives their number, then one line announces each.
     private func announce(
         _ cameras: [HostedCamera], to peer: Peer, _ id: Span<UInt8>,
         _ began: (Subscription, inout LineWriter) -> Void
@@ -221,12 +221,12 @@ final class Subscriptions {
         }
     }
 
-    // MARK: Cameras come and go
+    // MARK: New and removed cameras
 
-    /// Subscribes those to a new camera that want them all.
+    /// Subscribes the followers to a new camera.
     func cameraWasMade(_ camera: HostedCamera) {
         for peer in followers where peer.subscriptions.toAll?.isStale == false {
-            // One that does not read must not have others' cameras pile up for it.
+            // Other clients' cameras must not pile up for a peer that does not read.
             guard peer.output.unreadBytes < limits.unreadReplies else {
                 peer.subscriptions.toAll?.isStale = true
                 continue
@@ -237,7 +237,7 @@ final class Subscriptions {
         turns.add(work: Self.workOfSubscription * followers.count)
     }
 
-    /// Tells a camera's subscribers that it goes, after all that it has emitted.
+    /// Tells a camera's subscribers that it is removed, after everything that it has emitted.
     func cameraWillBeRemoved(_ camera: HostedCamera) {
         for subscription in camera.readers.subscriptions {
             sender.flush(subscription)
@@ -248,11 +248,11 @@ final class Subscriptions {
 
     // MARK: Recorders
 
-    /// Notes a camera that recorders wait for, each time that it may have come to rest.
+    /// Notes a camera with waiting recorders, each time that it may have come to rest.
     func scheduleRecorders(of camera: HostedCamera) { recorded.insert(camera) }
 
-    /// Sends recorders the beginning of their trace as soon as that is possible: when no motion is running, and no
-    /// fingers are down that others have recorded since they landed. Call it between batches.
+    /// Sends recorders the beginning of their trace as soon as possible: when no motion is running, and no fingers are
+    /// down that others have recorded since they landed. Must be called between batches.
     func startRecorders(at now: Double) {
         guard !recorded.isEmpty else { return }
         let cameras = recorded.cameras
@@ -268,9 +268,9 @@ final class Subscriptions {
         }
     }
 
-    // MARK: From process to process
+    // MARK: Handover
 
-    /// Goes on with the subscriptions that a peer had in another process.
+    /// Restores the subscriptions that a peer had in another process.
     func restore(_ peer: Peer) {
         for subscription in peer.subscriptions.all {
             attach(subscription)

@@ -1,6 +1,6 @@
-// The lines of a trace that have been read, each with its time, so that the replay can go back. They are kept in parts, and
-// the oldest parts are let go of when they are too many.
-// Invariant: lines are numbered from 0 for the whole trace; those from `first` on are there.
+// The lines of a trace that have been read, each with its time, so that the replay can go back. They are kept in parts;
+// when there are too many, the oldest parts are dropped.
+// Invariant: lines are numbered from 0 for the whole trace; those from `first` on are present.
 
 import GimbalProtocol
 import MapCamera
@@ -8,7 +8,7 @@ import MapCamera
 struct KeptLines: Codable {
     private struct Entry {
         var time: Double
-        /// Where the line ends in its part.
+        /// The end of the line in its part's text.
         var end: Int
     }
 
@@ -28,7 +28,7 @@ struct KeptLines: Codable {
             var members = encoder.container(keyedBy: CodingKeys.self)
             try members.encode(first, forKey: .first)
             try members.encode(text, forKey: .text)
-            // One array each: they are copied as a whole.
+            // As separate arrays of numbers, which are copied as a whole.
             try members.encode(entries.map(\.time), forKey: .times)
             try members.encode(entries.map { UInt32($0.end) }, forKey: .ends)
         }
@@ -46,22 +46,22 @@ struct KeptLines: Codable {
         }
     }
 
-    /// A part is full once it has so many lines, or bytes of them.
+    /// The number of lines, or bytes of text, at which a part is full.
     private static let (linesPerPart, bytesPerPart) = (128, 64 << 10)
 
     private var parts: [Part] = []
-    /// The oldest line that is there.
+    /// The number of the oldest line that is kept.
     private(set) var first = 0
-    /// The line that comes next.
+    /// The number of the next line.
     private(set) var end = 0
-    /// Bytes of all parts but the last one, which still grows.
+    /// Bytes of all parts except the last, which still grows.
     private var settledBytes = 0
-    /// Whether no line follows the last one.
+    /// Whether no more lines follow.
     private(set) var isComplete = false
 
     init() {}
 
-    /// Whether its parts follow on each other: what comes from another process may be anything.
+    /// Whether the parts are contiguous; a record from another process may hold anything.
     var isPossible: Bool {
         var (line, bytes) = (first, 0)
         for part in parts {
@@ -74,10 +74,10 @@ struct KeptLines: Codable {
 
     var byteCount: Int { settledBytes + (parts.last?.byteCount ?? 0) }
 
-    /// No line follows.
+    /// Marks the lines as complete: no more follow.
     mutating func complete() { isComplete = true }
 
-    /// Whether the next line begins a part: then it is to be seen whether that is too much.
+    /// Whether the next line begins a new part, which is when the caller checks the limit.
     var beginsPart: Bool {
         guard let last = parts.last else { return true }
         return last.entries.count >= Self.linesPerPart || last.text.count >= Self.bytesPerPart
@@ -97,7 +97,7 @@ struct KeptLines: Codable {
         end += 1
     }
 
-    /// Lets go of the oldest part, unless it is the last one; `false` if it is.
+    /// Drops the oldest part and returns `true`; returns `false` if only one part is left.
     mutating func dropOldest() -> Bool {
         guard parts.count > 1 else { return false }
         settledBytes -= parts.removeFirst().byteCount
@@ -105,13 +105,13 @@ struct KeptLines: Codable {
         return true
     }
 
-    /// The time of a line that is there.
+    /// Returns the time of a kept line.
     func time(of line: Int) -> Double {
         let part = parts[part(of: line)]
         return part.entries[line - part.first].time
     }
 
-    /// The requests of a line that is there: it was read without an error before.
+    /// Decodes a kept line, which was decoded without an error before.
     func requests(of line: Int, _ decoder: inout RequestDecoder) -> [Request] {
         let part = parts[part(of: line)]
         let index = line - part.first
@@ -119,7 +119,7 @@ struct KeptLines: Codable {
         return (try? decoder.decode(part.text.span.extracting(start..<part.entries[index].end))) ?? []
     }
 
-    /// Where the part is that has a line.
+    /// Returns the index of the part that holds a line.
     private func part(of line: Int) -> Int {
         if let last = parts.last, line >= last.first { return parts.count - 1 }
         var (low, high) = (0, parts.count - 1)

@@ -1,5 +1,5 @@
-// A trace being played into a camera: what is to be done with it, where it is, and what is kept of it.
-// Invariant: subscribers see `run` on the camera. A seek runs on a scratch camera, and subscribers see where it ends.
+// A trace that is played into a camera: its phase, its position, and what is kept of it.
+// Invariant: subscribers see `run` on the camera. A seek runs on a scratch camera; subscribers see where it ends.
 
 import GimbalProtocol
 
@@ -7,29 +7,29 @@ final class Replay {
     enum Phase: Codable {
         case playing
         case paused
-        /// Paused, once so many more `camera-changed` have been sent.
+        /// Pauses after this many more `camera-changed` events.
         case stepping(left: UInt64)
-        /// All of it has been played, and it is kept until a client goes back in it, ends it, or moves the camera.
+        /// Played to the end, and kept until a client seeks back, ends it, or moves the camera.
         case atEnd
-        /// Ended before its own end: nothing of it is played any more but what moves.
+        /// Ended before its own end: only motions that are still running are played.
         case cut
-        /// The camera is free.
+        /// Finished; the camera is free.
         case over
     }
 
     /// What the replay waits for.
     enum Wait {
-        /// For its turn.
+        /// Its turn.
         case turn
-        /// For a time of the hub's. What comes then has a time of the trace, `nil` for the end of a round.
+        /// A time of the hub. `next` is the time of the next step in the trace, `nil` at the end of a round.
         case time(Double, next: Double?)
-        /// For a line of its peer's.
+        /// A line from its peer.
         case line
-        /// For a request that steers it.
+        /// A request that steers it.
         case steering
     }
 
-    /// The way to another time.
+    /// A seek to another time of the trace.
     struct Seek {
         let target: Double
         let printed: PrintedTime
@@ -41,17 +41,17 @@ final class Replay {
         }
     }
 
-    /// The camera lets go of the replay when that is over.
+    /// The camera that it moves, which releases the replay when that is over.
     let camera: HostedCamera
     let cameraName: String
-    /// The peer that sends it; `nil` when that peer is gone.
+    /// The peer that sends it; `nil` for a stored trace, or once that peer is gone.
     private(set) weak var peer: Peer?
-    /// Tells its gestures from others'.
+    /// Distinguishes its gestures from those of other feeds.
     let feed: Int
     /// The header's id as it was written.
     let id: [UInt8]
     let playback: TracePlayback
-    /// The trace that the daemon plays by itself, as a camera's idle action: then it makes way for any client.
+    /// The stored trace that the daemon plays as a camera's idle action; such a replay makes way for any client.
     let storedTrace: StoredTrace.Identity?
 
     var phase = Phase.playing
@@ -59,11 +59,11 @@ final class Replay {
     var clock: ReplayClock
     var run = ReplayRun()
     var seek: Seek?
-    /// Which time it plays, from 1.
+    /// The current round, from 1.
     var round = 1
-    /// When that began, in the hub's time.
+    /// When the round began, in the hub's time.
     var roundStart = -Double.infinity
-    /// How many `camera-changed` there were before the step that is being taken.
+    /// The number of `camera-changed` events before the current step.
     var framesBefore: UInt64 = 0
 
     var lines = KeptLines()
@@ -71,7 +71,7 @@ final class Replay {
     var markers: [ReplayMarker] = []
     private(set) var rejected: UInt64 = 0
 
-    /// Whether what the peer still sends of it is passed over, since it is beyond the end that the header set.
+    /// Whether further lines from the peer are skipped because they are beyond the end that the header set.
     private(set) var passesOver = false
 
     init(
@@ -90,7 +90,7 @@ final class Replay {
         ])
     }
 
-    /// A trace that the daemon plays by itself on a camera as that is set.
+    /// Creates a replay of a stored trace, which plays with the camera's own settings.
     convenience init(_ trace: StoredTrace, loops: Bool, of camera: HostedCamera, limits: Limits, at now: Double) {
         var playback = TracePlayback()
         playback.loop = loops ? .forever : .times(1)
@@ -105,7 +105,7 @@ final class Replay {
         checkpoints = Checkpoints([.init(run: run, moment: moment)])
     }
 
-    /// A replay that goes on where another process left off.
+    /// Creates a replay that resumes where another process left off.
     init(
         of camera: HostedCamera, from peer: Peer?, feed: Int, id: [UInt8], _ playback: TracePlayback,
         _ storedTrace: StoredTrace.Identity?, _ clock: ReplayClock, _ phase: Phase, rejected: UInt64, passesOver: Bool
@@ -117,15 +117,15 @@ final class Replay {
         wait = .turn
     }
 
-    // MARK: How it stands
+    // MARK: State
 
-    /// Whether it was ended before its own end, and the camera is not free yet.
+    /// Whether it was ended before its own end and the camera is not free yet.
     var isCut: Bool { if case .cut = phase { true } else { false } }
 
     /// Whether the camera is free.
     var isOver: Bool { if case .over = phase { true } else { false } }
 
-    /// Whether it stands still until a client steers it.
+    /// Whether it is stopped until a client steers it.
     var isPaused: Bool {
         switch phase {
         case .paused, .atEnd: true
@@ -133,17 +133,17 @@ final class Replay {
         }
     }
 
-    /// Whether all of it has been played, and it is only kept.
+    /// Whether it has been played to the end and is only kept.
     var isAtEnd: Bool { if case .atEnd = phase { true } else { false } }
 
     var isAttract: Bool { storedTrace != nil }
 
-    /// Whether it ends for whatever else is to move its camera.
+    /// Whether it ends when something else is about to move its camera.
     var makesWay: Bool { isAtEnd || isAttract }
 
     var isPlaying: Bool { if case .playing = phase { true } else { false } }
 
-    /// When it goes on by itself, in the hub's time; infinite if it does not.
+    /// When it continues by itself, in the hub's time; infinite if it does not.
     var deadline: Double {
         switch wait {
         case .turn: -.infinity
@@ -152,40 +152,40 @@ final class Replay {
         }
     }
 
-    /// The camera that its lines move: while it seeks, a scratch camera.
+    /// The camera that its lines move; during a seek, a scratch camera.
     var playbackCamera: HostedCamera { seek?.camera ?? camera }
 
-    /// The clock of a camera that it moves.
+    /// Returns the time in the trace of a camera that it moves.
     func time(of camera: HostedCamera) -> Double {
         if let seek, camera === seek.camera { return seek.run.time }
         return run.time
     }
 
-    /// Where it is on that camera.
+    /// Its position on ``playbackCamera``.
     var playbackRun: ReplayRun {
         get { seek?.run ?? run }
         set { if seek != nil { seek?.run = newValue } else { run = newValue } }
     }
 
-    /// Whether the next thing that it needs may be a line of its peer's.
+    /// Whether its next step may be a line from its peer.
     var takesLines: Bool {
         if passesOver { return true }
         if isCut || lines.isComplete { return false }
         return playbackRun.line == lines.end && (seek != nil || !isPaused)
     }
 
-    /// Whether the next line may have a `timeMs`: not one before that of the line before it, nor one over 1e14 ms.
+    /// Whether the next line may have this `timeMs`: not before the previous line, and at most 1e14 ms into the trace.
     func mayGoOn(at timeMs: Double) -> Bool {
         let time = clock.time(of: timeMs)
         return !passesOver && time >= playbackRun.time && time <= ReplayClock.longest
     }
 
-    /// Whether the header's end lies before a time.
+    /// Whether the end that the header set is before a time.
     func endsBefore(_ time: Double) -> Bool {
         playback.untilMs.map { PrintedTime(time) > PrintedTime($0) } ?? false
     }
 
-    /// Whether it plays once more when it has ended.
+    /// Whether another round follows this one.
     var hasAnotherRound: Bool {
         guard !isCut else { return false }
         return switch playback.loop {
@@ -194,7 +194,7 @@ final class Replay {
         }
     }
 
-    /// Where it is in the trace; while it seeks, where it goes.
+    /// Returns its position in the trace; during a seek, the target.
     func position(at now: Double) -> Double {
         if let seek { return seek.target }
         let next: Double? = if case .time(_, let next) = wait { next } else { nil }
@@ -210,59 +210,58 @@ final class Replay {
             trace: storedTrace?.info.trace, markers: withMarkers ? markers : nil)
     }
 
-    /// How it went, for its owner.
+    /// The summary for its owner.
     var summary: TraceEnded {
         TraceEnded(
             events: Int(clamping: run.events), rejected: Int(clamping: rejected), frames: Int(clamping: camera.frames),
             durationMs: run.time, position: camera.published, cut: isCut ? true : nil)
     }
 
-    /// How many bytes are kept of it alone.
+    /// The number of bytes kept for this replay alone.
     var keptBytes: Int { (isAttract ? 0 : lines.byteCount) + checkpoints.byteCount }
 
     // MARK: Lines
 
-    /// No line of its peer's is there: it waits for the next one, if that is what comes next.
+    /// Waits for the next line from its peer, if a line is what comes next.
     func waitForLine() { if takesLines, !lines.isComplete { wait = .line } }
 
-    /// A line of the trace was wrong.
+    /// Counts a line of the trace that was rejected.
     func lineWasRejected() { if !passesOver { rejected += 1 } }
 
-    /// A line has come, or its time has.
+    /// Notes that a line has arrived, or that it is due.
     func lineArrived(_ timeMs: Double, at now: Double) {
         let isLate = if case .line = wait { seek == nil } else { false }
         clock.lineArrived(timeMs, at: now, late: isLate)
     }
 
-    // MARK: It ends
+    // MARK: Ending
 
-    /// No line follows those that it has; what its peer still sends is passed over, if that is so.
+    /// Marks the trace as complete; with `passingOver`, what its peer still sends is skipped.
     func complete(passingOver: Bool) {
         lines.complete()
         passesOver = passingOver
         wait = .turn
     }
 
-    /// The peer has sent all of it.
+    /// Notes that the peer has sent all of the trace.
     func traceEndWasRead() { passesOver = false }
 
-    /// Nothing of it is played any more but what moves, and that as fast as possible.
+    /// Ends it before its own end: only running motions are still played, as fast as possible.
     func cut() {
         (phase, wait, seek) = (.cut, .turn, nil)
         clock.hurry()
         run.hasEnded = true
     }
 
-    /// All of it has been played, and it is kept.
+    /// Keeps it, stopped at its end.
     func stayAtEnd() {
         (phase, wait) = (.atEnd, .steering)
         clock.hold(at: run.time)
     }
 
-    /// The peer is gone.
     func forgetPeer() { peer = nil }
 
-    /// Its camera is free.
+    /// Marks it as over and drops everything that was kept of it.
     func end() {
         (phase, wait) = (.over, .steering)
         (lines, checkpoints, markers) = (KeptLines(), Checkpoints(), [])

@@ -1,25 +1,25 @@
-// A trace's clock as far as its pace is concerned: when a time of the trace comes in the hub's time, and the other way round.
-// What is played never depends on it, only when.
+// A trace's clock, which sets the pace: it converts times of the trace to times of the hub and back. It decides when
+// something is played, never what.
 
 struct ReplayClock: Codable {
-    /// How long a trace may be, in its milliseconds: 3,000 years. A camera's clock goes on from there, and what is saved
-    /// of it is read like any `timeMs`.
+    /// The maximum length of a trace, in its milliseconds: 3,000 years. A camera's clock continues from there, and its
+    /// saved value is read like any `timeMs`.
     static let longest = 1e14
 
-    /// A trace is not played slower than this: its end would never come.
+    /// The lowest speed: a trace that is slower would never end.
     private static let leastSpeed = 0.001
 
-    /// Trace milliseconds per millisecond; infinite is as fast as possible.
+    /// Trace milliseconds per millisecond; infinite means as fast as possible.
     private(set) var speed: Double
     /// The `timeMs` of the first line.
     private(set) var origin: Double?
     /// The hub's time at which the trace's time was 0.
     private(set) var start: Double
-    /// Where the trace is while its clock is stopped.
+    /// The position in the trace while the clock is stopped; otherwise `nil`.
     private(set) var held: Double?
-    /// The hub's time at which a line or a frame was played last, or the clock was set.
+    /// The hub's time when a line or frame was last played, or the clock was last set.
     private var lastStep: Double
-    /// How long it waits at the most between two lines or frames.
+    /// The longest wait between two lines or frames.
     private let longestWait: Double
 
     init(speed: Double, longestWait: Double?, at now: Double) {
@@ -28,25 +28,25 @@ struct ReplayClock: Codable {
         (start, lastStep) = (now, now)
     }
 
-    /// Whether it is one that a process leaves.
+    /// Whether the value is valid; it may come from another process.
     var isPossible: Bool { speed >= Self.leastSpeed && -1e15...1e15 ~= origin ?? 0 }
 
     // MARK: Times
 
     var isUnlimited: Bool { speed == .infinity }
 
-    /// The trace's time of a line's `timeMs`.
+    /// Returns the time in the trace of a line's `timeMs`.
     func time(of timeMs: Double) -> Double { origin.map { timeMs - $0 } ?? 0 }
 
-    /// When a time of the trace comes, in the hub's time.
+    /// Returns when a time of the trace is due, in the hub's time.
     func due(_ time: Double) -> Double {
         if isUnlimited { return -.infinity }
         return min(start + time / speed, lastStep + longestWait)
     }
 
-    /// Where the trace is, between what was played last and what comes next.
+    /// Returns the position in the trace, between what was played last and what comes next.
     ///
-    /// - Parameter next: `nil` where that is not known.
+    /// - Parameter next: the time of what comes next; `nil` if unknown.
     func position(at now: Double, after last: Double, before next: Double?) -> Double {
         if let held { return held }
         if isUnlimited { return last }
@@ -54,34 +54,34 @@ struct ReplayClock: Codable {
         return min(max((now - start) * speed, known), next ?? known)
     }
 
-    // MARK: It is set
+    // MARK: Setting
 
-    /// From now on it is played as fast as possible.
+    /// Plays as fast as possible from now on.
     mutating func hurry() { (speed, held) = (.infinity, nil) }
 
-    /// From now on it is played at another speed.
+    /// Plays at another speed from now on.
     mutating func setSpeed(_ speed: Double, from position: Double, at now: Double) {
         self.speed = max(speed, Self.leastSpeed)
         set(position, at: now)
     }
 
-    /// Stops it.
+    /// Stops the clock.
     mutating func hold(at position: Double) { held = position }
 
-    /// Lets it go on.
+    /// Restarts the clock.
     mutating func release(at now: Double) {
         guard let held else { return }
         self.held = nil
         set(held, at: now)
     }
 
-    /// Sets it to a time of the trace.
+    /// Sets the clock to a time of the trace.
     mutating func set(_ position: Double, at now: Double) {
         if held != nil { held = position }
         (start, lastStep) = (isUnlimited ? now : now - position / speed, now)
     }
 
-    /// Notes a line that waits for its time or is played; one that came too late moves the pace with it.
+    /// Notes a line that waits for its time or is played; one that arrives late shifts the clock.
     mutating func lineArrived(_ timeMs: Double, at now: Double, late: Bool) {
         if origin == nil {
             origin = timeMs
@@ -91,7 +91,7 @@ struct ReplayClock: Codable {
         }
     }
 
-    /// Notes that a line or a frame is played. It is early only where `longestWait` has cut the wait short.
+    /// Notes that a line or frame is played. It is early only if `longestWait` has shortened the wait.
     mutating func stepped(to time: Double, at now: Double) {
         if held != nil {
             held = time

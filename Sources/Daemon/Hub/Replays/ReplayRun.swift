@@ -1,22 +1,22 @@
-// Where a replay is in its trace, and the checkpoints that a seek begins at: values, since what follows depends on nothing
-// else than the run, the camera's moment and the lines.
+// Where a replay is in its trace, and the checkpoints that a seek starts from. They are values, since what follows
+// depends only on the run, the camera's moment and the lines.
 
 import GimbalProtocol
 
-/// Where a replay is, beside what the camera is then.
+/// The state of a replay, except for its camera's moment.
 struct ReplayRun: Codable {
     /// The time of the last line or frame, in milliseconds of the trace.
     var time = 0.0
-    /// The line that comes next.
+    /// The number of the next line.
     var line = 0
-    /// How many lines have been played, as the trace's owner is told.
+    /// The number of lines played, as reported to the trace's owner.
     var events: UInt64 = 0
-    /// Whether the end of the trace has been played: its gestures are cancelled, and what moves comes to rest.
+    /// Whether the end of the trace has been played: its gestures are cancelled, and motions come to rest.
     var hasEnded = false
-    /// How many lines and frames there have been.
+    /// The number of lines and frames so far.
     var steps: UInt64 = 0
 
-    /// Whether it is one that a process leaves.
+    /// Whether the value is valid; it may come from another process.
     var isPossible: Bool { -1e15...1e15 ~= time && line >= 0 }
 
     mutating func lineWasPlayed() {
@@ -25,24 +25,24 @@ struct ReplayRun: Codable {
         steps += 1
     }
 
-    /// What comes next.
+    /// The next step of a replay.
     enum Step {
-        /// A frame of what moves by itself.
+        /// A frame of a motion.
         case frame(Double)
-        /// A line that has been kept.
+        /// A kept line.
         case kept(Double)
-        /// The line that has just been read and is not kept yet.
+        /// The line that was just read and is not kept yet.
         case new(Double)
         /// The end of the trace.
         case end
-        /// Nothing: all is played, and rests.
+        /// None: everything has been played and is at rest.
         case finished
-        /// What lies behind the time that a seek goes to.
+        /// A step beyond the target of a seek.
         case goal
-        /// It depends on a line that has not been read.
+        /// Unknown: it depends on a line that has not been read.
         case unknown
 
-        /// When it comes, in milliseconds of the trace; `nil` for what comes at once.
+        /// When the step is due, in milliseconds of the trace; `nil` if it is taken at once.
         var time: Double? {
             switch self {
             case .frame(let time), .kept(let time), .new(let time): time
@@ -51,11 +51,11 @@ struct ReplayRun: Codable {
         }
     }
 
-    /// What comes next on a camera.
+    /// Returns the next step on a camera.
     ///
     /// - Parameters:
-    ///   - new: the time of the line that has just been read, if there is one.
-    ///   - goal: the time that a seek goes to.
+    ///   - new: the time of the line that was just read, if any.
+    ///   - goal: the target of the seek, if any.
     func next(on camera: HostedCamera, _ lines: borrowing KeptLines, new: Double?, goal: PrintedTime?) -> Step {
         let step = next(on: camera, lines, new: new)
         guard let goal else { return step }
@@ -66,7 +66,7 @@ struct ReplayRun: Codable {
         }
     }
 
-    /// What comes next on a camera. A frame that is due at the very time of a line comes before it.
+    /// Returns the next step on a camera. A frame that is due exactly at the time of a line precedes the line.
     private func next(on camera: HostedCamera, _ lines: borrowing KeptLines, new: Double?) -> Step {
         let frame = camera.nextTick
         if hasEnded { return frame.map { .frame($0) } ?? .finished }
@@ -82,7 +82,7 @@ struct ReplayRun: Codable {
     }
 }
 
-/// A time as it is printed, with three decimals: by that times of a trace are compared.
+/// A time as printed, with three decimals; times of a trace are compared in this form.
 struct PrintedTime: Comparable {
     private let units: Int64
 
@@ -91,7 +91,7 @@ struct PrintedTime: Comparable {
     static func < (a: PrintedTime, b: PrintedTime) -> Bool { a.units < b.units }
 }
 
-/// The moments of a replay that are kept, the first one its beginning.
+/// The checkpoints of a replay, starting with its beginning as long as that is kept.
 struct Checkpoints {
     struct Checkpoint: Codable {
         let run: ReplayRun
@@ -100,7 +100,7 @@ struct Checkpoints {
         var byteCount: Int { MemoryLayout<ReplayRun>.size + moment.byteCount }
     }
 
-    /// How many lines and frames are between two of them, at first.
+    /// The initial number of lines and frames between two checkpoints.
     private static let usualSpacing: UInt64 = 512
 
     private(set) var all: [Checkpoint] = []
@@ -109,7 +109,7 @@ struct Checkpoints {
 
     init() {}
 
-    /// Those that another process has kept.
+    /// Creates checkpoints from existing ones, oldest first.
     init(_ all: [Checkpoint]) { for checkpoint in all { append(checkpoint) } }
 
     private mutating func append(_ checkpoint: Checkpoint) {
@@ -117,7 +117,7 @@ struct Checkpoints {
         byteCount += checkpoint.byteCount
     }
 
-    /// Keeps a moment, if it is far enough behind the last one. Where they have become too many, every other one goes.
+    /// Adds a checkpoint if it is far enough from the last one. If they exceed the limit, drops every other one.
     mutating func add(_ run: ReplayRun, on camera: HostedCamera, limit: Int) {
         if let last = all.last, run.steps < last.run.steps + spacing { return }
         append(Checkpoint(run: run, moment: camera.moment))
@@ -128,12 +128,12 @@ struct Checkpoints {
         spacing *= 2
     }
 
-    /// Lets go of those whose next line is not there any more.
+    /// Drops checkpoints whose next line is no longer kept.
     mutating func drop(before line: Int) {
         while let first = all.first, first.run.line < line { byteCount -= all.removeFirst().byteCount }
     }
 
-    /// The last one that is not after a time.
+    /// Returns the last checkpoint that is not after a time.
     func last(notAfter time: PrintedTime) -> Checkpoint? {
         var (low, high) = (0, all.count)
         while low < high {

@@ -1,23 +1,23 @@
-// The replays that run. A header makes the camera anew, the lines after it run on the trace's clock, and its end brings all
-// to rest. Lines that have been played are kept, so that the replay can go elsewhere and play once more.
-// Invariant: a camera has at most one replay, and a peer sends at most one; both know it until it has ended.
+// The running replays. A header resets the camera, the lines after it run on the trace's clock, and its end brings
+// everything to rest. Lines that have been played are kept, so that the replay can seek and play again.
+// Invariant: a camera has at most one replay, and a peer sends at most one; both refer to it until it has ended.
 
 import Gestures
 import GimbalProtocol
 
 final class Replays {
-    /// The replay that moves a camera. It is kept there, and only ``Replays`` changes it.
+    /// The replay that moves a camera. It is stored in the camera; only ``Replays`` changes it.
     struct Assignment {
         fileprivate(set) var replay: Replay?
     }
 
-    /// What the lines of a peer belong to. It is kept there, and only ``Replays`` changes it.
+    /// The trace that a peer's lines belong to. It is stored in the peer; only ``Replays`` changes it.
     struct SentTrace {
         enum State {
-            /// To no trace.
+            /// No trace.
             case none
             case playing(Replay)
-            /// To a trace that has ended before its `trace-end` came.
+            /// A trace that ended before its `trace-end` arrived.
             case passedOver(EndedTrace)
         }
 
@@ -33,7 +33,7 @@ final class Replays {
         }
     }
 
-    /// A trace that has ended, as long as its lines still come. Its camera may have been removed meanwhile.
+    /// A trace that has ended while its lines still arrive. Its camera may have been removed since.
     final class EndedTrace {
         /// The camera's name.
         let camera: String
@@ -41,12 +41,12 @@ final class Replays {
         init(camera: String) { self.camera = camera }
     }
 
-    /// What is to be done with a line of a replay.
+    /// When a line of a replay is applied.
     enum Arrival {
-        /// It waits for its time.
+        /// When its time comes.
         case later
         case now
-        /// It lies behind the end of the replay, and moves nothing.
+        /// Never: it is beyond the end of the replay.
         case passedOver
     }
 
@@ -58,7 +58,7 @@ final class Replays {
     private let sender: Sender
     private let turns: Turns
     private(set) var running: [Replay] = []
-    /// Reads lines that have been kept.
+    /// Decodes kept lines.
     private var decoder: RequestDecoder
 
     init(
@@ -67,13 +67,13 @@ final class Replays {
     ) {
         (self.limits, self.registry, self.clients, self.runner) = (limits, registry, clients, runner)
         (self.leases, self.sender, self.turns) = (leases, sender, turns)
-        // What has been accepted once is, also by a process with other limits.
+        // A line that was accepted once stays accepted, even after a restart with other limits.
         decoder = RequestDecoder(longestLine: .max, largestFrame: .max)
     }
 
     var count: Int { running.count }
 
-    // MARK: Beginning
+    // MARK: Starting
 
     func start(_ header: TraceHeader, on camera: HostedCamera, from peer: Peer, id: [UInt8], at now: Double) {
         let replay = Replay(header, of: camera, from: peer, id: id, limits: limits, at: now)
@@ -82,23 +82,23 @@ final class Replays {
         begin(replay, at: now)
     }
 
-    /// Plays a trace that the daemon has, as a camera's idle action.
+    /// Plays a stored trace, as a camera's idle action.
     func play(_ trace: StoredTrace, loops: Bool, on camera: HostedCamera, at now: Double) {
         let replay = Replay(trace, loops: loops, of: camera, limits: limits, at: now)
         addRunning(replay)
         begin(replay, at: now)
     }
 
-    /// From now on what a peer sends is of a replay.
+    /// Assigns what a peer sends from now on to a replay.
     func assign(_ replay: Replay, to peer: Peer) { peer.sentTrace.state = .playing(replay) }
 
-    /// From now on a replay alone moves its camera.
+    /// Gives a replay exclusive control of its camera.
     func addRunning(_ replay: Replay) {
         replay.camera.assignment.replay = replay
         running.append(replay)
     }
 
-    /// Begins to play a trace, or to play it once more.
+    /// Starts a round of a trace.
     private func begin(_ replay: Replay, at now: Double) {
         guard let first = replay.checkpoints.all.first, first.run.steps == 0 else { return }
         replay.roundStart = now
@@ -111,7 +111,7 @@ final class Replays {
 
     // MARK: Playing
 
-    /// Brings a replay to a line's time, as far as its pace allows.
+    /// Advances a replay to the time of a line, as far as its clock allows.
     func schedule(_ timeMs: Double, in replay: Replay, at now: Double) -> Arrival {
         if replay.passesOver { return .passedOver }
         replay.lineArrived(timeMs, at: now)
@@ -131,21 +131,21 @@ final class Replays {
         lineWasPlayed(requests, in: replay, at: now)
     }
 
-    /// Goes on with what is kept of a replay, as far as it is due.
+    /// Plays what is kept of a replay, as far as it is due.
     func advance(_ replay: Replay, to now: Double) { _ = play(replay, new: nil, at: now) }
 
-    /// Goes on with a replay whose peer is gone: it has its part of the turn.
+    /// Continues a replay whose peer is gone, within its own share of the turn's budget.
     func advanceAlone(_ replay: Replay, to now: Double) {
         turns.grantPart(of: count)
         advance(replay, to: now)
     }
 
-    /// When the next replay goes on, in the hub's time; infinite if none does.
+    /// When the next replay is due, in the hub's time; infinite if none is.
     var deadline: Double { running.isEmpty ? .infinity : running.reduce(.infinity) { min($0, $1.deadline) } }
 
-    /// Plays what is due; says whether it has come to a line that has just been read, and that is due as well.
+    /// Plays what is due; returns whether it has reached the line that was just read, and that line is due, too.
     ///
-    /// - Parameter new: the time of that line, if there is one.
+    /// - Parameter new: the time of that line, if any.
     private func play(_ replay: Replay, new: Double?, at now: Double) -> Bool {
         while !replay.isOver {
             switch takeStep(in: replay, new: new, at: now) {
@@ -157,17 +157,17 @@ final class Replays {
         return false
     }
 
-    /// What becomes of the next step.
+    /// The outcome of the next step.
     private enum Outcome {
-        /// It has been taken, and there may be another one.
+        /// Taken; there may be another one.
         case taken
-        /// It is the line that has just been read, which is due.
+        /// Not taken: it is the line that was just read, which is due.
         case atNewLine
-        /// The replay waits before it.
+        /// Not taken: the replay waits.
         case waiting
     }
 
-    /// Takes the next step, if it is due: on the camera that subscribers see or, in a seek, on the scratch camera.
+    /// Takes the next step if it is due: on the camera that subscribers see or, during a seek, on the scratch camera.
     private func takeStep(in replay: Replay, new: Double?, at now: Double) -> Outcome {
         if replay.isPaused, replay.seek == nil {
             replay.wait = .steering
@@ -196,7 +196,7 @@ final class Replays {
             let requests = replay.lines.requests(of: replay.playbackRun.line, &decoder)
             turns.add(work: requests.count)
             for request in requests {
-                // A stored trace plays on a camera as that is set.
+                // A stored trace plays with the camera's own settings.
                 if replay.isAttract, case .set = request.body { continue }
                 runner.apply(request.body, of: replay.feed, to: camera, at: time)
             }
@@ -212,9 +212,9 @@ final class Replays {
         return .taken
     }
 
-    /// When a step is taken, in the hub's time.
+    /// Returns when a step is due, in the hub's time.
     private func due(_ step: ReplayRun.Step, in replay: Replay) -> Double {
-        // A round may take no time at all: for ever, such ones would leave none to anything else.
+        // A round may take no time at all; an endless loop of such rounds would starve everything else.
         if case .finished = step, replay.hasAnotherRound, replay.playback.loop == .forever {
             return replay.roundStart + (replay.isAttract ? 1000 : 1) * Self.shortestRound
         }
@@ -222,7 +222,7 @@ final class Replays {
         return replay.clock.due(time)
     }
 
-    /// A round of a trace that is played for ever takes so many milliseconds at least.
+    /// The minimum duration of a round of an endless loop, in milliseconds.
     private static let shortestRound = 1.0
 
     private func lineWasPlayed(_ requests: [Request], in replay: Replay, at now: Double) {
@@ -232,9 +232,9 @@ final class Replays {
         if requests.contains(where: { if case .marker = $0.body { true } else { false } }) { pause(replay, at: now) }
     }
 
-    /// Keeps a checkpoint now and then; where subscribers have seen the step, the clock and the steps left follow it.
+    /// Adds a checkpoint now and then. After a step that subscribers have seen, updates the clock and the steps left.
     private func didStep(_ replay: Replay, at now: Double) {
-        // On its way through what was kept, it keeps nothing anew.
+        // While it plays what was kept, no checkpoint is added: the last one is later.
         let share = min(limits.replayBytes, limits.allReplayBytes / max(running.count, 1))
         replay.checkpoints.add(replay.playbackRun, on: replay.playbackCamera, limit: share / 8)
         guard replay.seek == nil else { return }
@@ -245,7 +245,7 @@ final class Replays {
         if replay.isPaused { sendStatus(of: replay, at: now) }
     }
 
-    /// Keeps a replay within its limit, and all of them within theirs.
+    /// Drops the oldest lines of a replay until it is within its limit, and all replays are within theirs.
     private func makeRoom(in replay: Replay) {
         let others = running.reduce(0) { $0 + ($1 === replay ? 0 : $1.keptBytes) }
         let limit = min(limits.replayBytes, limits.allReplayBytes - others)
@@ -256,7 +256,7 @@ final class Replays {
 
     // MARK: Seeking
 
-    /// Why a replay cannot be steered so; `nil` if it can.
+    /// Returns why a replay cannot be steered this way; `nil` if it can.
     func objection(to request: ClientRequest, of replay: Replay, at now: Double) -> WireError? {
         let target: ReplayTarget
         switch request {
@@ -283,7 +283,7 @@ final class Replays {
         }
     }
 
-    /// Where to begin on the way to a time: at the last moment known that is not after it.
+    /// Returns where to start a seek to a time: at the last known moment that is not after it.
     private func start(for time: Double, in replay: Replay) -> (run: ReplayRun, moment: HostedCamera.Moment)? {
         let time = PrintedTime(time)
         var best = replay.checkpoints.last(notAfter: time).map { ($0.run, $0.moment) }
@@ -294,7 +294,7 @@ final class Replays {
         return best
     }
 
-    /// Goes to a time of the trace, for which there is a start.
+    /// Seeks to a time of the trace for which a start exists.
     private func seek(_ replay: Replay, to time: Double, at now: Double) {
         guard let (run, moment) = start(for: time, in: replay) else { return }
         replay.seek = Replay.Seek(to: time, from: run, on: scratchCamera(for: replay.camera, from: moment))
@@ -302,15 +302,15 @@ final class Replays {
         sendStatus(of: replay, at: now)
     }
 
-    /// Shows subscribers where a seek has come, if there is one.
+    /// Shows subscribers where a seek has ended, if there is one.
     private func finishSeek(of replay: Replay, at now: Double) {
         guard let seek = replay.seek else { return }
         reset(replay, to: seek.run, seek.camera.moment, time: seek.target, at: now)
     }
 
-    /// Has the replay go on from a moment, and shows that to subscribers.
+    /// Resumes the replay from a moment, and shows that to subscribers.
     ///
-    /// - Parameter time: the trace's time that was asked for.
+    /// - Parameter time: the requested time of the trace.
     private func reset(
         _ replay: Replay, to run: ReplayRun, _ moment: HostedCamera.Moment, time: Double, at now: Double
     ) {
@@ -354,7 +354,7 @@ final class Replays {
         }
     }
 
-    /// Ends a replay that has been played to its end, or that the daemon plays by itself, for what is to move its camera, which
+    /// Ends a replay that is at its end or plays a stored trace, before something else moves its camera. The camera
     /// stays where it is.
     func makeWay(on camera: HostedCamera, for peer: Peer, at now: Double) {
         guard let replay = camera.replay, replay.makesWay, replay !== peer.replay else { return }
@@ -382,7 +382,7 @@ final class Replays {
 
     // MARK: Ending
 
-    /// The peer has sent all of its trace, if it sends one: what moves comes to rest on the trace's clock.
+    /// Ends the trace that a peer has sent completely, if any: motions come to rest on the trace's clock.
     func end(traceOf peer: Peer, at now: Double) {
         switch peer.sentTrace.state {
         case .none: break
@@ -394,13 +394,13 @@ final class Replays {
         }
     }
 
-    /// Ends a replay before its own end, on behalf of another client, and plays at once what moves.
+    /// Ends a replay before its own end, on behalf of another client, and plays the remaining motions at once.
     func cut(_ replay: Replay, at now: Double) {
         cutShort(replay)
         advance(replay, to: now)
     }
 
-    /// The peer of a replay is gone: what moves is played in the next turns, as fast as possible.
+    /// Ends a replay whose peer is gone: the remaining motions are played in the next turns, as fast as possible.
     func abandon(_ replay: Replay) {
         replay.forgetPeer()
         if !replay.isOver { cutShort(replay) }
@@ -413,7 +413,7 @@ final class Replays {
         replay.cut()
     }
 
-    /// Plays the end of a trace: its gestures are cancelled.
+    /// Plays the end of a trace, which cancels its gestures.
     private func endTrace(of replay: Replay) {
         let (camera, time) = (replay.playbackCamera, replay.playbackRun.time)
         camera.cancelGestures(at: time)
@@ -422,7 +422,7 @@ final class Replays {
         runner.commitBatch(of: camera, at: time)
     }
 
-    /// Plays the trace once more, or frees its camera.
+    /// Starts the next round, keeps the replay at its end, or frees its camera.
     private func endRound(_ replay: Replay, at now: Double) {
         guard replay.hasAnotherRound else {
             guard replay.playback.pauseAtEnd, !replay.isCut else { return finish(replay, at: now) }
@@ -458,13 +458,13 @@ final class Replays {
         runner.restartIdleTime(of: camera, at: now)
         registry.markUnsaved(camera)
         guard let peer = replay.peer else { return }
-        // What is passed over goes on until its end has been read.
+        // Lines are skipped until the trace's end has been read.
         peer.sentTrace.state = replay.passesOver ? .passedOver(EndedTrace(camera: replay.cameraName)) : .none
         let id = replay.id
         sender.reply(.traceEnded(summary), id.span, to: peer)
-        // One that reads no more is not told, and may have nothing left to do.
+        // A peer that reads no more gets no reply, but may have nothing left to do and be closed.
         sender.enqueue(peer)
-        // Nothing of a trace is ever taken for live input.
+        // Lines of a trace are never taken for live input.
         if summary.cut == true {
             discardInput(of: peer)
             leases.release(peer, at: now)
@@ -472,15 +472,15 @@ final class Replays {
         if peer.input.isUnfinished { turns.join(peer) }
     }
 
-    /// Handles nothing more of what a peer sends.
+    /// Ignores everything that a peer still sends.
     func discardInput(of peer: Peer) {
         peer.sentTrace.state = .none
         if peer.input.isOpen { clients.linger(peer) } else { peer.input.clear() }
     }
 
-    // MARK: From process to process
+    // MARK: Handover
 
-    /// The lines of a peer still belong to a trace that has ended in another process.
+    /// Assigns a peer's lines to a trace that has ended in another process.
     func assign(_ trace: EndedTrace, to peer: Peer) { peer.sentTrace.state = .passedOver(trace) }
 
     func camera(named name: String) -> HostedCamera? { registry.camera(named: name) }

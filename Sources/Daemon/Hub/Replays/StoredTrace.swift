@@ -1,12 +1,12 @@
-// Traces that the daemon can play by itself, as it was given them when it started. Each is played once in a hub of its own, as a
-// client would have sent it: what that refuses is refused here.
+// Traces that the daemon can play by itself, as given to it at startup. Each is played once in a hub of its own, as if
+// a client had sent it: what that hub refuses is refused here.
 
 import GimbalProtocol
 import JSONLines
 
 /// A trace that a daemon can play by itself.
 public struct StoredTrace: Sendable {
-    /// Why a file is no trace to be played.
+    /// The reason why a file is not a playable trace.
     public struct Problem: Error {
         /// The number of the line, from 1.
         public let line: Int
@@ -14,34 +14,34 @@ public struct StoredTrace: Sendable {
         public let message: String
     }
 
-    /// What tells it from another one.
+    /// What distinguishes it from other traces.
     struct Identity: Equatable, Codable {
         let info: StoredTraceInfo
-        /// Of the whole file.
+        /// The checksum of the whole file.
         let checksum: Int
     }
 
-    /// How many lines and frames a trace may have: of frames some two hours.
+    /// The maximum number of lines and frames of a trace; that many frames take about two hours.
     private static let mostSteps: UInt64 = 500_000
 
     let identity: Identity
     var info: StoredTraceInfo { identity.info }
     let markers: [ReplayMarker]
-    /// How many lines and frames it has.
+    /// The number of lines and frames.
     public let steps: Int
     let header: TraceHeader
     let lines: KeptLines
 
-    /// Its name, by which idle actions play it.
+    /// The name by which idle actions refer to it.
     public var name: String { info.trace }
 
-    /// Whether a file's name can be a trace's: 1 to 64 of `A-Z a-z 0-9 . _ -`.
+    /// Whether a file name is valid as a trace name: 1 to 64 of `A-Z a-z 0-9 . _ -`.
     public static func isName(_ name: String) -> Bool { Request.isCameraName(name.utf8) }
 
     /// Reads a trace.
     ///
     /// - Parameters:
-    ///   - name: a possible name.
+    ///   - name: a valid name.
     ///   - bytes: the whole file.
     /// - Throws: ``Problem`` for the first line that a daemon would refuse.
     public init(_ name: String, _ bytes: [UInt8]) throws(Problem) {
@@ -84,7 +84,7 @@ public struct StoredTrace: Sendable {
         identity = Identity(info: info, checksum: Int(checksum >> 16))
     }
 
-    /// What the hub answers while it plays a trace, of which only errors matter.
+    /// The hub's answers while it plays a trace; only errors matter.
     private final class Replies: Outlet {
         private(set) var error: GimbalError?
 
@@ -103,9 +103,9 @@ public struct StoredTrace: Sendable {
     }
 }
 
-/// The traces of a hub, by their names.
+/// The traces of a hub, by name.
 final class StoredTraces {
-    /// All of them, sorted by their names.
+    /// All traces, sorted by name.
     var all: [StoredTrace] = [] {
         didSet { all.sort { $0.name < $1.name } }
     }

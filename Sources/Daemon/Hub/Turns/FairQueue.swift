@@ -1,40 +1,40 @@
 // Fair shares of the hub's time: the hub counts its work for a peer and charges it to that peer, and the peer with the
 // least goes first.
 //
-// This is start-time fair queueing: a peer has a virtual time of its own, which its work moves on, and the queue has one,
-// which is that of the peer it served last. A peer that is not ahead of the queue is served as soon as its bytes come; one
-// that is waits here. Invariant: a peer waits at most once.
+// This is start-time fair queueing: each peer has a virtual time, which its work advances, and the queue's virtual time
+// is that of the peer it served last. A peer that is not ahead of the queue is served as soon as its bytes arrive; one
+// that is ahead waits here. Invariant: a peer waits at most once.
 
 /// Peers whose lines wait for their turn.
 struct FairQueue {
-    /// What the queue knows of a peer. It is kept in the peer, and only the queue changes it.
+    /// What the queue knows of a peer. It is stored in the peer; only the queue changes it.
     struct Share {
         fileprivate(set) var isWaiting = false
-        /// In which order peers came that wait: later ones have higher numbers.
+        /// The order in which waiting peers arrived: later ones have higher numbers.
         fileprivate var arrival: UInt64 = 0
-        /// How much work the peer has had, in the queue's virtual time.
+        /// The work done for the peer, in the queue's virtual time.
         fileprivate var time: UInt64 = 0
         /// The turn in which it was last served.
         fileprivate var servedIn: UInt64 = 0
     }
 
     private var peers: [Peer] = []
-    /// Those that are being served, the next one last; empty between two turns. (It is kept, so that nothing is allocated.)
+    /// Peers that are being served, the next one last; empty between two turns, but kept so that nothing is allocated.
     private var order: [Peer] = []
     private var lastArrival: UInt64 = 0
     private var time: UInt64 = 0
     /// The time of the peer that is ahead of all others.
     private var latest: UInt64 = 0
 
-    /// How much more work than others a peer may have had and still be served at once: some gestures.
+    /// How much more work than others a peer may have had and still be served at once: a few gestures.
     static let lightWork: UInt64 = 16
 
     var isEmpty: Bool { peers.isEmpty }
 
-    /// Those that wait between two turns, in the order in which they came.
+    /// The peers that wait between two turns, in the order in which they arrived.
     var waiting: [Peer] { peers.sorted { $0.share.arrival < $1.share.arrival } }
 
-    /// Whether a peer is to be served ahead of those that wait.
+    /// Whether a peer is served ahead of those that wait.
     func isWithinFairShare(_ peer: Peer) -> Bool { peer.share.time <= time + Self.lightWork }
 
     mutating func charge(_ work: UInt64, to peer: Peer) {
@@ -56,7 +56,7 @@ struct FairQueue {
     /// meanwhile waits for the next turn.
     ///
     /// - Parameter turn: peers already served in it keep waiting.
-    /// - Returns: how many are to be served.
+    /// - Returns: the number of peers to be served.
     mutating func beginServing(in turn: UInt64) -> Int {
         peers.removeAll(where: \.isClosed)
         let end = peers.partition { $0.share.servedIn != turn }
@@ -66,7 +66,7 @@ struct FairQueue {
         return order.count
     }
 
-    /// Removes the peer that is to be served next.
+    /// Removes and returns the next peer to be served.
     mutating func next() -> Peer? {
         while let peer = order.popLast() {
             peer.share.isWaiting = false
@@ -77,19 +77,19 @@ struct FairQueue {
         return nil
     }
 
-    /// Has those that were not served wait on.
+    /// Keeps the peers waiting that were not served.
     mutating func endServing() {
         peers += order
         order.removeAll(keepingCapacity: true)
     }
 
-    /// Ends a turn. A turn with little work leaves no peer in debt; and a peer that asks for little in each is ahead of
-    /// no other, however many wait.
+    /// Ends a turn. A turn with little work leaves no peer in debt, and a peer that asks for little in each turn is
+    /// never ahead of another, however many wait.
     mutating func endTurn(work: UInt64) {
         let isCalm = peers.isEmpty && work <= Self.lightWork
         time = isCalm ? latest : min(time + Self.freeWorkPerTurn, latest)
     }
 
-    /// How much work of a peer in each turn is no debt: a gesture in every eighth turn, which is some thousand a second.
+    /// The work for a peer in each turn that is no debt: a gesture in every eighth turn, or about a thousand a second.
     private static let freeWorkPerTurn: UInt64 = 2
 }

@@ -1,8 +1,8 @@
-// How much the hub has done. The unit is what an ordinary request costs, some 0.3 µs; what costs more counts for more.
+// Measures the hub's work. The unit is the cost of an ordinary request, about 0.3 µs; what costs more counts for more.
 
 struct WorkMeter {
     private(set) var total: UInt64 = 0
-    /// Where the turn began.
+    /// The total at the start of the turn.
     private var turnStart: UInt64 = 0
     /// The total at which the peer being served has used up its share.
     private var grantEnd: UInt64 = 0
@@ -13,12 +13,12 @@ struct WorkMeter {
 
     mutating func add(_ work: Int) { total &+= UInt64(truncatingIfNeeded: work) }
 
-    /// Adds what copying or reading bytes costs.
+    /// Adds the cost of copying or reading bytes.
     mutating func add(bytes: Int) { add(bytes >> 9) }
 
     mutating func grant(_ work: UInt64) { grantEnd = total + work }
 
-    /// Adds to the share of the peer being served, as long as the turn has cost no more than a limit by then.
+    /// Extends the share of the peer being served, as long as the turn has cost no more than a limit by then.
     mutating func prolong(by work: UInt64, upTo limit: UInt64) {
         grantEnd = max(grantEnd, min(grantEnd + work, turnStart + limit))
     }

@@ -1,5 +1,5 @@
-// A request that waits until a camera rests, and the queue of those that have a deadline.
-// Invariant: a wait is among its peer's, and in the queue if it has a deadline, until it is over.
+// A request that waits until a camera rests, and the queue of such requests that have a deadline.
+// Invariant: until it is over, a wait is among its peer's, and in the queue if it has a deadline.
 
 import GimbalProtocol
 import MapCamera
@@ -14,10 +14,10 @@ final class RestWait {
     /// The number of its line on the connection.
     let line: UInt64
     let timeoutMs: Double
-    /// The hub's time at which it is over at the latest; infinite if it waits for ever.
+    /// When it is over at the latest, in the hub's time; infinite if it waits forever.
     let deadline: Double
     var isOver = false
-    /// Where it stands among its peer's.
+    /// Its index among its peer's waits.
     fileprivate(set) var index = 0
 
     init(_ timeoutMs: Double?, for camera: HostedCamera, of peer: Peer, id: [UInt8], at now: Double) {
@@ -27,7 +27,7 @@ final class RestWait {
         deadline = now + self.timeoutMs
     }
 
-    /// One that goes on where another process left off.
+    /// Creates a wait that resumes where another process left off.
     init(
         for camera: HostedCamera, of peer: Peer, id: [UInt8], line: UInt64, timeoutMs: Double, deadline: Double
     ) {
@@ -36,7 +36,7 @@ final class RestWait {
     }
 }
 
-/// What a peer waits for, in no order.
+/// The waits of a peer, in no particular order.
 struct PeerWaits {
     private(set) var all: [RestWait] = []
 
@@ -55,23 +55,23 @@ struct PeerWaits {
     mutating func removeAll() { all = [] }
 }
 
-/// Waits by their deadlines. Adding and removing one moves at most eight bytes for each that is due before it.
+/// Waits ordered by deadline. Adding or removing one moves at most eight bytes for each that is due before it.
 struct RestWaitQueue {
-    /// The earliest last; of two with the same deadline, the one that came first.
+    /// The earliest is last; of two with the same deadline, the one that came first.
     private var waits: [RestWait] = []
 
     var first: RestWait? { waits.last }
 
     mutating func insert(_ wait: RestWait) { waits.insert(wait, at: index(of: wait.deadline)) }
 
-    /// Removes a wait, if it is there.
+    /// Removes a wait, if present.
     mutating func remove(_ wait: RestWait) {
         guard wait.deadline < .infinity else { return }
         let others = waits[index(of: wait.deadline)...].prefix { $0.deadline == wait.deadline }
         if let index = others.firstIndex(where: { $0 === wait }) { waits.remove(at: index) }
     }
 
-    /// Where the first wait is that is not due after a time.
+    /// Returns the index of the first wait that is not due after a time.
     private func index(of deadline: Double) -> Int {
         var (low, high) = (0, waits.count)
         while low < high {
@@ -82,11 +82,11 @@ struct RestWaitQueue {
     }
 }
 
-/// Waits that came to an end together, and the camera as it was then: they are answered in turns, however many they are.
+/// Waits that ended together, and the camera's state at that time. However many they are, they are answered in turns.
 final class RestAnswers {
     enum Outcome {
         case rest(epoch: String, seq: UInt64, CameraPosition)
-        /// The camera is no more.
+        /// The camera was removed.
         case removed
     }
 
@@ -99,7 +99,7 @@ final class RestAnswers {
         (self.outcome, self.waits, self.camera) = (outcome, waits, camera)
     }
 
-    /// The next one that is still waited for.
+    /// Returns the next wait that is not over.
     func next() -> RestWait? {
         while index < waits.count {
             index += 1

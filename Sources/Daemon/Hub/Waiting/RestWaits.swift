@@ -1,5 +1,5 @@
-// `await-idle`: requests that are answered when their camera rests, in the moment in which it comes to rest, so that nothing
-// can come between. Answers count as events of a turn: many that wait delay no other client.
+// `await-idle`: requests that are answered at the moment when their camera comes to rest, so that nothing can come in
+// between. Answers count as events of a turn: many waiting requests delay no other client.
 
 import GimbalProtocol
 
@@ -8,19 +8,19 @@ final class RestWaits {
     private let sender: Sender
     private let turns: Turns
     private let counters: Counters
-    /// Requests of the line that is being applied.
+    /// Requests of the line being applied.
     private var new: [RestWait] = []
     private var deadlines = RestWaitQueue()
-    /// Waits that are over, to be answered as turns have room for it.
+    /// Waits that have ended, to be answered as turns have room.
     private var answers: [RestAnswers] = []
 
     init(limits: Limits, _ sender: Sender, _ turns: Turns, _ counters: Counters) {
         (self.limits, self.sender, self.turns, self.counters) = (limits, sender, turns, counters)
     }
 
-    // MARK: A request waits
+    // MARK: Waiting
 
-    /// Notes a request; the end of its line decides whether it has to wait, since an array acts as a whole.
+    /// Notes a request; the end of its line decides whether it has to wait, since a batch acts as a whole.
     func add(_ timeoutMs: Double?, for camera: HostedCamera, _ id: Span<UInt8>, of peer: Peer, at now: Double) {
         guard peer.output.isOpen else { return }
         let wait = RestWait(timeoutMs, for: camera, of: peer, id: (0..<id.count).map { id[$0] }, at: now)
@@ -30,13 +30,13 @@ final class RestWaits {
 
     var hasNew: Bool { !new.isEmpty }
 
-    /// The requests of the line that has been applied.
+    /// Takes the requests of the line that has been applied.
     func takeNew() -> [RestWait] {
         defer { new = [] }
         return new
     }
 
-    /// Has a request wait, unless its camera rests. The camera has been brought to the present.
+    /// Makes a request wait, unless its camera rests. The camera must have been brought to the present.
     func start(_ wait: RestWait) {
         let camera = wait.camera
         if camera.isRemoved {
@@ -53,30 +53,30 @@ final class RestWaits {
         if wait.deadline < .infinity { deadlines.insert(wait) }
     }
 
-    /// Goes on with a request that waited in another process.
+    /// Resumes a request that waited in another process.
     func restore(_ wait: RestWait) {
         add(wait)
         endIfAtRest(wait.camera)
     }
 
-    // MARK: The waiting ends
+    // MARK: Answering
 
-    /// Ends the waiting for a camera that has come to rest. To be called after each batch and each frame.
+    /// Ends the waits for a camera that has come to rest. Must be called after each batch and each frame.
     func endIfAtRest(_ camera: HostedCamera) {
         if camera.isAtRest { end(for: camera, camera.rest) }
     }
 
-    /// No request waits for the camera any more: it rests, or it is gone.
+    /// Ends the waits for a camera that rests or was removed.
     func end(for camera: HostedCamera, _ outcome: RestAnswers.Outcome) {
         guard !camera.waits.isEmpty else { return }
         answers.append(RestAnswers(outcome, camera.takeWaits(), for: camera.name))
         answer()
     }
 
-    /// When the first wait times out, in the hub's time; infinite if none does.
+    /// When the first wait times out, in the hub's time; infinite if none does, and in the past if answers are due.
     var deadline: Double { answers.isEmpty ? deadlines.first?.deadline ?? .infinity : -.infinity }
 
-    /// Answers those whose waiting has come to its end, as many as the turn has room for.
+    /// Answers waits that have ended or timed out, as many as the turn has room for.
     func advance(to now: Double) {
         guard !answers.isEmpty || deadlines.first != nil else { return }
         answer()
@@ -93,7 +93,7 @@ final class RestWaits {
         }
     }
 
-    /// Answers all of them, before nothing is answered any more.
+    /// Answers all ended waits, before the hub stops answering.
     func answerAll() {
         for answers in answers {
             while let wait = answers.next() { answer(wait, answers) }
@@ -114,7 +114,7 @@ final class RestWaits {
         }
     }
 
-    /// Ends the waiting of those that wanted to wait no longer.
+    /// Ends the waits that have timed out.
     private func endOverdue(at now: Double) {
         while turns.hasRoomForEvents, let wait = deadlines.first, wait.deadline <= now {
             let limit = plain(wait.timeoutMs)
@@ -130,7 +130,7 @@ final class RestWaits {
         finish(wait, .error(GimbalError(error, line: wait.line)))
     }
 
-    /// Ends the waiting with its answer.
+    /// Ends a wait with its answer.
     private func finish(_ wait: RestWait, _ answer: ServerMessage) {
         turns.add(events: 1)
         turns.add(work: 1)
@@ -146,7 +146,7 @@ final class RestWaits {
         deadlines.remove(wait)
     }
 
-    /// The peer reads no answers any more.
+    /// Forgets the waits of a peer that reads no answers any more.
     func forget(_ peer: Peer) {
         for wait in peer.waits.all {
             forget(wait)
@@ -157,6 +157,6 @@ final class RestWaits {
 }
 
 extension HostedCamera {
-    /// The answer to requests that wait for its rest.
+    /// The answer to requests that wait for the camera to rest.
     fileprivate var rest: RestAnswers.Outcome { .rest(epoch: epoch, seq: seq, published) }
 }

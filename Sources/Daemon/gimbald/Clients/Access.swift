@@ -1,22 +1,22 @@
-// Who may do what: the one place where users, groups and sockets are turned into what the hub knows, a role. It is decided
-// by values alone, and users are known by their numbers.
+// Who may do what: the only place that turns users, groups and sockets into a role, which is all that the hub knows.
+// The decision depends on values alone; users are identified by number.
 
 import Glibc
 import Hub
 import Service
 import UnixSocket
 
-/// The socket that a client came by.
+/// The socket on which a client connected.
 enum SocketKind: Int, CaseIterable, Codable {
     case main
-    /// For who may only watch.
+    /// For clients that may only watch.
     case watch
 
-    /// The kind of a socket that the service manager passes by a name; any other name is the main socket's.
+    /// Creates the kind of a socket that the service manager passes under a name; any other name is the main socket's.
     /// (systemd.socket(5): `FileDescriptorName=`)
     init(descriptorName name: String) { self = name == "watch" ? .watch : .main }
 
-    /// Purpose shown in log messages, as the log says it.
+    /// The purpose of the socket, as part of a log message.
     var purpose: String {
         switch self {
         case .main: ""
@@ -24,7 +24,7 @@ enum SocketKind: Int, CaseIterable, Codable {
         }
     }
 
-    /// Where it is if neither an option nor the service manager says; `nil` is nowhere.
+    /// The socket's path if neither an option nor the service manager names one; `nil` for no such socket.
     var standardPath: String? {
         switch self {
         case .main: SocketPath.standard()
@@ -33,13 +33,13 @@ enum SocketKind: Int, CaseIterable, Codable {
     }
 }
 
-/// Who may feed and command cameras.
+/// The users and groups that may feed and command cameras.
 struct Access {
-    /// Users allowed to feed; empty means everyone.
+    /// The users who may feed; if this and `groups` are empty, all may.
     var users: Set<uid_t> = []
     var groups: Set<gid_t> = []
 
-    /// UID the daemon runs as.
+    /// The user that the daemon runs as.
     var ownUser = geteuid()
 
     private var isOpen: Bool { users.isEmpty && groups.isEmpty }
@@ -59,10 +59,10 @@ struct Access {
     }
 }
 
-/// How many connections there are, by whichever socket.
+/// The number of connections, over all sockets.
 struct ConnectionCounts {
     private(set) var all = 0
-    /// Those that may only watch.
+    /// The number of connections that may only watch.
     private(set) var watching = 0
     private var users: [uid_t: Int] = [:]
 
@@ -78,7 +78,7 @@ struct ConnectionCounts {
         if role != .everything { watching -= 1 }
     }
 
-    /// Why one more is refused; `nil` if it is not. Room is kept for clients that may feed, and for root.
+    /// Returns why one more is refused; `nil` if it is not. Room is kept for clients that may feed, and for root.
     ///
     /// - Parameter isTrusted: whether the user is root or the daemon's own.
     func objection(to user: uid_t, _ role: Role, isTrusted: Bool, _ limits: Limits) -> String? {

@@ -1,5 +1,5 @@
-// What clients do, for `--log-level debug`: who comes and goes, which camera it makes or removes, and which of its lines are
-// refused. A client that errs or connects in a loop does not fill the journal: so many lines a second, then a count.
+// Logs clients for `--log-level debug`: when they come and go, which cameras they make or remove, and which of their
+// lines are refused. A client that errs or connects in a loop does not fill the journal: lines per second are limited.
 
 import GimbalProtocol
 import Glibc
@@ -10,12 +10,12 @@ import UnixSocket
 struct ClientLog {
     private let log: Log
     private var limit = RateLimit(burst: 100, windowMs: 1000)
-    /// The names of users who have connected, as far as they have one. A directory server may take long to answer, so it is
-    /// asked once.
+    /// The names of users who have connected, if they have one. A directory server may take long to answer, so each
+    /// user is looked up once.
     private var userNames: [uid_t: String?] = [:]
     private static let mostNames = 256
 
-    /// - Returns: `nil` unless the log tells such things.
+    /// - Returns: `nil` unless the log level includes such messages.
     init?(_ log: Log) {
         guard log.level >= .debug else { return nil }
         self.log = log
@@ -56,8 +56,8 @@ struct ClientLog {
         }
     }
 
-    /// Which client it is, such as `client 17 (user 1000 "alice", process 4242 "python3")`. The names are left out where the
-    /// system does not tell them: the unit's sandbox hides other users' processes.
+    /// Returns a client's description, such as `client 17 (user 1000 "alice", process 4242 "python3")`. Names are
+    /// omitted if the system does not reveal them: the unit's sandbox hides other users' processes.
     private static func name(of connection: Connection, _ userName: String?) -> PrintableText {
         let user: PrintableText = userName.map { " \"\($0)\"" } ?? ""
         let program: PrintableText = program(of: connection.process).map { " \"\($0)\"" } ?? ""
@@ -73,7 +73,7 @@ struct ClientLog {
         return name
     }
 
-    /// What a process calls itself. (proc(5): `comm`)
+    /// Returns a process's own name. (proc(5): `comm`)
     private static func program(of process: pid_t) -> String? {
         let file = unsafe open("/proc/\(process)/comm", O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }
@@ -99,7 +99,7 @@ struct ClientLog {
     }
 }
 
-/// So many in a window of time, and the rest counted.
+/// Admits a limited number in a window of time, and counts the rest.
 struct RateLimit {
     let burst: Int
     let windowMs: Double
@@ -109,10 +109,10 @@ struct RateLimit {
 
     init(burst: Int, windowMs: Double) { (self.burst, self.windowMs) = (burst, windowMs) }
 
-    /// Asks for one more.
+    /// Asks to admit one more.
     ///
     /// - Parameter now: milliseconds, never less than before.
-    /// - Returns: `nil` if it is one too many; otherwise how many have been since the last one that was admitted.
+    /// - Returns: `nil` if it is one too many; otherwise how many were refused since the last admitted one.
     mutating func admit(at now: Double) -> Int? {
         if now - start >= windowMs { (start, admitted) = (now, 0) }
         guard admitted < burst else {

@@ -1,5 +1,5 @@
-// One client's socket: reads into a buffer that all share, writes what the hub gathers, waits for room only when there
-// is none. What the bytes mean is the hub's business.
+// One client's socket: reads into a shared buffer, writes what the hub gathers, and waits for room only when there is
+// none. The hub interprets the bytes.
 
 import Glibc
 import Hub
@@ -12,21 +12,21 @@ final class Connection: Watcher, Outlet {
     let socketKind: SocketKind
     let user: uid_t
     let role: Role
-    /// The client's, when it connected.
+    /// The client's process at the time of connection.
     let process: pid_t
-    /// What the connection is known by to the next process.
+    /// The connection's key in a handover.
     var inode: UInt64 { Handover.inode(of: descriptor) ?? 0 }
-    // They refer to each other until the connection is retired.
+    // Connection and peer refer to each other until the connection is retired.
     private let daemon: Daemon
     private(set) var peer: Peer?
-    /// Where it stands among the daemon's; ``Connections`` says.
+    /// The index in the daemon's list; set by ``Connections``.
     var index = 0
 
     /// What the client may still send.
     enum Input: Int, Codable {
         case open
-        /// The client has closed its sending side, not all of it has been read, and it may go on reading. When it goes
-        /// later, what it sent is not stopped.
+        /// The client has closed its sending side, but not all of it has been read; it may still read. If it goes
+        /// later, what it sent continues.
         case halfClosed
         /// The last byte has been read.
         case ended
@@ -35,9 +35,9 @@ final class Connection: Watcher, Outlet {
     }
 
     private(set) var input = Input.open
-    /// Whether the hub reads on.
+    /// Whether the hub wants to read.
     private var isReading = true
-    /// Whether the socket had no room for all that the hub has for it.
+    /// Whether the socket had no room for all of the hub's output.
     private var isBlocked = false
 
     /// How much the client sends, as far as the order of reading depends on it.
@@ -45,7 +45,7 @@ final class Connection: Watcher, Outlet {
         case usual
         /// The last read filled the buffer.
         case fast
-        /// Another read is to come, once others have been read.
+        /// Another read is due once other connections have been read.
         case waiting
     }
 
@@ -67,7 +67,7 @@ final class Connection: Watcher, Outlet {
         try wait(for: [.read, .persist])
     }
 
-    /// Goes on where the process before left off.
+    /// Continues where the process before stopped.
     func open(_ peer: Peer, _ input: Input) {
         (self.peer, self.input) = (peer, input)
         isBlocked = peer.isBlocked
@@ -75,10 +75,10 @@ final class Connection: Watcher, Outlet {
         update()
     }
 
-    /// Who the client is, as numbers.
+    /// The client's user and process.
     private var identity: (user: UInt32, process: UInt32) { (user, UInt32(bitPattern: process)) }
 
-    // MARK: From the loop
+    // MARK: Calls from the loop
 
     override func ready(_ what: Readiness) {
         guard let peer else { return }
@@ -106,7 +106,7 @@ final class Connection: Watcher, Outlet {
         }
     }
 
-    /// Reads what was left until others had been read, if there is still a reason to.
+    /// Does the read that was deferred until others had been read, if there is still a reason to.
     func readDeferred() {
         pace = .usual
         guard let peer, isReading, input == .open || input == .halfClosed, daemon.hub.wantsBytes(of: peer) else {
@@ -137,8 +137,8 @@ final class Connection: Watcher, Outlet {
         }
     }
 
-    /// A client that closes its socket is gone, and so is its replay. One that has shut down its sending side before may
-    /// close the socket, and what it sent is still played.
+    /// Handles the client's closing. A client that closes its socket is gone, and so is its replay. One that has shut
+    /// down its sending side before may close the socket, and its replay continues.
     private func lookForHangUp() {
         let isHungUp = isHungUp()
         switch input {
@@ -148,7 +148,7 @@ final class Connection: Watcher, Outlet {
         }
     }
 
-    /// Whether the client has closed both sides; takes note of one that has closed its sending side only.
+    /// Whether the client has closed both sides; notes if it has closed only its sending side.
     private func isHungUp() -> Bool {
         let readEnd: CShort = 0x2000  // POLLRDHUP of poll(2), a macro that Swift does not see
         var status = pollfd(fd: descriptor, events: readEnd, revents: 0)
@@ -158,7 +158,7 @@ final class Connection: Watcher, Outlet {
         return false
     }
 
-    /// What the client wrote before it went is still there to be read.
+    /// Reads what the client wrote before it went, which is still there, and then ends the connection.
     private func endAsHungUp() {
         guard let peer, input != .hungUp else { return }
         let mayHaveMore = input != .ended
@@ -181,10 +181,10 @@ final class Connection: Watcher, Outlet {
         }
     }
 
-    // MARK: From the hub
+    // MARK: Calls from the hub
 
     func send(_ pieces: [UnsafeRawBufferPointer]) -> Int {
-        // Added up first: `errno` is that of the call.
+        // Added up first, since `errno` must come from the call.
         let total = unsafe pieces.reduce(0) { $0 + $1.count }
         return unsafe sendResult(daemon.exchange.write(descriptor, pieces), of: total)
     }
@@ -193,9 +193,9 @@ final class Connection: Watcher, Outlet {
         unsafe sendResult(daemon.exchange.write(descriptor, piece, isRepeated: isRepeated), of: piece.count)
     }
 
-    /// What `send` returns to the hub for a send that took this many bytes, or failed.
+    /// Returns the hub's result for a send that took this many bytes, or failed.
     private func sendResult(_ count: Int, of total: Int) -> Int {
-        // Where the kernel lacks memory, it may have some later.
+        // If the kernel is short of memory, it may have some later.
         if count < 0 && ![EAGAIN, ENOBUFS, ENOMEM].contains(errno) { return -1 }
         if count < total {
             isBlocked = true
@@ -204,7 +204,7 @@ final class Connection: Watcher, Outlet {
         return max(count, 0)
     }
 
-    /// The least that the kernel takes: some five lines. (socket(7): `SO_SNDBUF`.)
+    /// Sets the smallest size that the kernel accepts: some five lines. (socket(7): `SO_SNDBUF`.)
     func keepQueueShort() {
         var size: CInt = 1
         let length = socklen_t(MemoryLayout<CInt>.size)
@@ -225,7 +225,7 @@ final class Connection: Watcher, Outlet {
         daemon.retire(self)
     }
 
-    /// Closes the descriptor: at the end of a turn, when no callback can be on its way.
+    /// Closes the descriptor, at the end of a turn, when no callback can be pending.
     func release() {
         peer = nil  // It holds the connection.
         _ = Glibc.close(descriptor)

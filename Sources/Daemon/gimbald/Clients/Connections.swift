@@ -7,7 +7,7 @@ final class Connections {
     private(set) var all: [Connection] = []
     private(set) var counts = ConnectionCounts()
     private var retired: [Connection] = []
-    /// Those that are read once the others have been, in the order in which they came.
+    /// The connections to be read after the others, in order.
     private var late: [Connection] = []
 
     func append(_ connection: Connection) {
@@ -33,13 +33,13 @@ final class Connections {
         retired.removeAll(keepingCapacity: true)
     }
 
-    // MARK: Who is read late
+    // MARK: Deferred reading
 
-    /// Has a connection read when all others of the turn have been.
+    /// Defers a connection's read until all others of the turn have been read.
     func deferReading(_ connection: Connection) { late.append(connection) }
 
-    /// Reads a connection that has sent much: one in a turn, or a few if there are many, so that a client that sends a
-    /// little waits only a little. The others keep their places, and what was not read is still there in the next turn.
+    /// Reads a connection that has sent much: one per turn, or a few if there are many, so that a client that sends
+    /// little waits only a little. The others keep their places; their unread bytes are still there in the next turn.
     func readDeferred() {
         guard !late.isEmpty else { return }
         let count = 1 + late.count / 16

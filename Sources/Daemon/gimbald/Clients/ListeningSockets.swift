@@ -1,5 +1,5 @@
-// Where the daemon listens: on sockets of its own, on those that the service manager passed, or on those that the process
-// before has left.
+// The sockets on which the daemon listens: its own, those that the service manager passed, or those that the process
+// before left.
 
 import Glibc
 import Libevent
@@ -7,13 +7,13 @@ import Service
 import UnixSocket
 
 struct ListeningSockets {
-    /// One of the daemon's own.
+    /// One of the daemon's own sockets.
     struct Own: Codable {
         let socket: ListeningSocket
         let socketKind: SocketKind
     }
 
-    /// One of the service manager's.
+    /// One of the service manager's sockets.
     struct Passed: Codable {
         let descriptor: CInt
         let socketKind: SocketKind
@@ -27,8 +27,8 @@ struct ListeningSockets {
 
     init(_ loop: EventLoop, _ log: Log) { (self.loop, self.log) = (loop, log) }
 
-    /// Takes the sockets of the process before, if it has left any; otherwise one of each kind, as options and the service
-    /// manager say.
+    /// Takes the sockets of the process before, if it has left any; otherwise those of each kind, by the options and
+    /// the service manager.
     mutating func choose(_ handover: Handover?, _ options: Options, _ manager: ServiceManager) throws {
         if let handover, !handover.own.isEmpty || !handover.passed.isEmpty {
             (own, passed) = (handover.own, handover.passed)
@@ -37,7 +37,7 @@ struct ListeningSockets {
         }
     }
 
-    /// Takes the socket that an option names, else those that the service manager passed, else one of a standard path.
+    /// Takes the socket that an option names, else those that the service manager passed, else the standard path's.
     private mutating func choose(_ kind: SocketKind, _ file: Options.SocketFile, _ manager: ServiceManager) throws {
         let what = kind.purpose
         let offered = manager.sockets.filter { $0.socketKind == kind }
@@ -59,7 +59,7 @@ struct ListeningSockets {
         log(.info, "listening \(what)on \(path)")
     }
 
-    /// Hands over each connection that comes, from now on.
+    /// Starts to accept connections, each of which is passed to `accept`.
     mutating func listen(_ accept: @escaping (CInt, SocketKind) -> Void) throws {
         let all = passed.map { ($0.descriptor, $0.socketKind) } + own.map { ($0.socket.descriptor, $0.socketKind) }
         for (descriptor, socketKind) in all {
@@ -72,7 +72,7 @@ struct ListeningSockets {
         }
     }
 
-    /// Takes no connection any more.
+    /// Stops accepting connections.
     mutating func stopListening() {
         for listener in listeners { listener.close() }
         listeners = []

@@ -1,28 +1,28 @@
-// What hundreds of subscribers are sent is copied into the kernel once; tee(2) and splice(2) hand on its pages. With a copy for
-// each it would be written to, and read from, more memory than the processor's caches hold: a delivery of what a client feeds
-// without pause takes 0.029 µs instead of 0.053 where there are 100 subscribers, and 0.017 instead of 0.046 where there are 1,000.
+// Copies what hundreds of subscribers are sent into the kernel once; tee(2) and splice(2) pass on its pages. One copy
+// each would write and read more memory than the processor's caches hold: with a client that feeds without pause, a
+// delivery takes 0.029 µs instead of 0.053 with 100 subscribers, and 0.017 instead of 0.046 with 1,000.
 
 import CLinux
 import Glibc
 
-/// Writes the same piece to many sockets. It lies in a pipe; for each socket, a second pipe is given the same pages and emptied
-/// into the socket. SIGPIPE has to be ignored, and sockets must not block: splice(2) has a flag for neither.
+/// Writes the same piece to many sockets. A pipe holds it; for each socket, a second pipe is given the same pages and
+/// emptied into the socket. SIGPIPE must be ignored, and sockets must not block: splice(2) has a flag for neither.
 final class SharedPages {
     private enum Piece {
-        /// So many bytes of it have been copied to sockets.
+        /// This many bytes of it have been copied to sockets.
         case copied(bytes: Int)
-        /// So many bytes of it lie in the pipe: all.
+        /// All of its bytes, this many, are in the pipe.
         case shared(bytes: Int)
         /// There are no pipes for it.
         case onlyCopied
     }
 
-    /// Which pieces are shared: shorter ones are copied faster, longer ones do not fit into a pipe.
+    /// The lengths of shared pieces: shorter ones are copied faster, longer ones do not fit into a pipe.
     static let lengths = 8 << 10...64 << 10
-    /// How many bytes of a piece are copied before it is shared: copies that the caches hold cost less.
+    /// How many bytes of a piece are copied before it is shared: copies that fit in the caches cost less.
     static let mostCopied = 256 << 10
 
-    /// Whether no client's recv(2) is waited for on this machine.
+    /// Whether splice(2) on this machine does not wait for a client's recv(2).
     static let isSafe = {
         var system = utsname()
         guard unsafe uname(&system) == 0 else { return false }
@@ -30,7 +30,7 @@ final class SharedPages {
         return isSafe(on: String(decoding: release, as: UTF8.self))
     }()
 
-    /// Before Linux 6.5, splice(2) waits for a recv(2) on the socket's other end, and a reader can make that take for ever.
+    /// Whether splice(2) is safe in a release. Before Linux 6.5 it waits for the peer's recv(2), perhaps for ever.
     static func isSafe(on release: String) -> Bool {
         let version = release.split(whereSeparator: { !$0.isASCII || !$0.isNumber }).prefix(2).compactMap { Int($0) }
         return !version.lexicographicallyPrecedes([6, 5])
@@ -42,10 +42,10 @@ final class SharedPages {
 
     deinit { closePipes() }
 
-    /// Writes a piece to a socket, unless it is better copied. As send(2): below 0 is an error.
+    /// Writes a piece to a socket, unless a copy is better. As with send(2), a result below 0 is an error.
     ///
-    /// - Parameter isRepeated: whether the piece is that of the call before.
-    /// - Returns: `nil` if the caller is to send a copy, which reports any other error.
+    /// - Parameter isRepeated: whether the piece is the same as in the last call.
+    /// - Returns: `nil` if the caller must send a copy, which reports any other error.
     func write(_ socket: CInt, _ bytes: UnsafeRawBufferPointer, isRepeated: Bool) -> Int? {
         guard isOn, Self.lengths.contains(bytes.count) else { return nil }
         if !isRepeated { forgetPiece() }
@@ -75,7 +75,7 @@ final class SharedPages {
             if let copy = Pipe() { pipes = (piece, copy) } else { piece.close() }
         }
         guard let pipes else { return false }
-        // A user with very many pipes is given shorter ones.
+        // A user with very many pipes gets shorter ones.
         let isHeld = unsafe Glibc.write(pipes.piece.writable, bytes.baseAddress, bytes.count) == bytes.count
         if !isHeld { closePipes() }
         return isHeld
@@ -110,7 +110,7 @@ extension SharedPages {
             _ = Glibc.close(writable)
         }
 
-        /// Reads and drops so many bytes; says whether they were there.
+        /// Reads and drops this many bytes; returns whether they were there.
         func drop(_ count: Int) -> Bool {
             unsafe withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 16) { buffer in
                 var left = count

@@ -19,13 +19,13 @@ import Glibc
 
     // MARK: Reading
 
-    /// Reads what has come. As recv(2): 0 is the end, below 0 an error.
+    /// Reads what has arrived. As with recv(2), 0 is the end, and below 0 an error.
     ///
-    /// While a client goes on sending, recv(2) goes on reading, byte by byte, as long as there is room. So it has room for
-    /// no more than is there.
+    /// While a client continues to send, recv(2) continues to read, byte by byte, as long as there is room. So it gets
+    /// room only for what has arrived.
     ///
-    /// - Parameter isWithinLine: whether the client has sent a part of a line before. Others are first read as much as
-    ///   most send at once: so a line that comes alone costs one call.
+    /// - Parameter isWithinLine: whether the client has sent a part of a line before. Otherwise the first read is as
+    ///   long as most clients' messages, so that a single line costs one call.
     func read(_ descriptor: CInt, isWithinLine: Bool, _ body: (Span<UInt8>) -> Void) -> Int {
         let first = isWithinLine ? available(descriptor, room: unsafe buffer.count) : Self.usualRead
         var count = receive(descriptor, at: 0, atMost: first)
@@ -40,10 +40,10 @@ import Glibc
         return count
     }
 
-    /// Whether a read of so many bytes is more than most clients send at a time.
+    /// Whether a read of this many bytes is more than most clients send at a time.
     static func isMuch(_ count: Int) -> Bool { count >= 8 << 10 }
 
-    /// How many bytes are available now; 1 if none are, or if that is unknown.
+    /// Returns how many bytes are available now; 1 if none are, or if that is unknown.
     private func available(_ descriptor: CInt, room: Int) -> Int {
         var count: CInt = 0
         guard unsafe ioctl(descriptor, UInt(FIONREAD), &count) == 0 else { return 1 }
@@ -56,15 +56,15 @@ import Glibc
 
     // MARK: Writing
 
-    /// Writes one piece, as it nearly always is: the kernel has nothing to copy but the bytes. As send(2).
+    /// Writes one piece, the usual case: the kernel copies only the bytes. As with send(2), below 0 is an error.
     ///
-    /// - Parameter isRepeated: whether the last piece that was written so was the same bytes.
+    /// - Parameter isRepeated: whether the piece of the last call of this function was the same.
     func write(_ descriptor: CInt, _ piece: UnsafeRawBufferPointer, isRepeated: Bool) -> Int {
         if let taken = unsafe sharedPages.write(descriptor, piece, isRepeated: isRepeated) { return taken }
         return unsafe Glibc.send(descriptor, piece.baseAddress, piece.count, Self.sending)
     }
 
-    /// Writes pieces in one call. As sendmsg(2): below 0 is an error.
+    /// Writes pieces in one call. As with sendmsg(2), below 0 is an error.
     func write(_ descriptor: CInt, _ pieces: [UnsafeRawBufferPointer]) -> Int {
         let count = unsafe min(pieces.count, vectors.count)
         for index in 0..<count {

@@ -2,11 +2,11 @@
 
 import Glibc
 
-/// Tells a client why it is not served, as far as the socket takes it.
+/// Sends a client the reason why it is not served, as far as the socket has room.
 func turnAway(_ client: CInt, with line: Span<UInt8>) {
     unsafe line.withUnsafeBytes { _ = unsafe send(client, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL | MSG_DONTWAIT)) }
     _ = shutdown(client, CInt(SHUT_WR))
-    // A request that is closed upon unread resets the connection, and some clients read nothing after that.
+    // Closing with a request still unread resets the connection, and some clients read nothing after that.
     unsafe withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 1) { buffer in
         _ = unsafe recv(client, buffer.baseAddress, buffer.count, CInt(MSG_DONTWAIT))
     }

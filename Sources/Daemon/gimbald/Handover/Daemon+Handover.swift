@@ -1,16 +1,16 @@
-// A restart without a trace: the process leaves its cameras and its connections to the one after it, and stops between
-// two turns, in the middle of gestures, flings and replays: the next process goes on with them.
+// Seamless restarts: the process leaves its cameras and connections to the next one, and stops between two turns, in
+// the middle of gestures, flings and replays. The next process continues them.
 
 import Glibc
 import Hub
 import Service
 import UnixSocket
 
-/// How the daemon makes room for the process after it.
+/// How the daemon makes room for the next process.
 enum Departure {
-    /// It restarts in place: the same process, with the program that is installed now.
+    /// It restarts in place: the same process runs the program that is installed now.
     case restart
-    /// It ends, and the service manager keeps what it leaves as long as another is to come.
+    /// It ends, and the service manager keeps what it leaves for as long as another process is to come.
     case leaveToManager
 }
 
@@ -20,7 +20,7 @@ extension Daemon {
     func askedToRestart() {
         guard case .running = phase else { return }
         manager.notifyReloading(at: now())
-        // The next process reads the settings anew: with wrong ones it would end, and every client with it.
+        // The next process reads the settings again: with wrong ones it would end, and every client with it.
         do throws(Options.UsageError) { _ = try Options(arguments: CommandLine.arguments.dropFirst()) } catch {
             log(.error, .notRestarted, "no restart in place: \(error.message)")
             manager.notify("READY=1")
@@ -30,14 +30,14 @@ extension Daemon {
         phase = .departing(.restart, by: now() + Self.graceMs)
     }
 
-    /// Where it is not sure that there is a next process, clients are given the time to read what they have not.
+    /// Whether the daemon may leave now. If a next process is not certain, clients get time to read what is unsent.
     func mayDepart(_ departure: Departure, by end: Double) -> Bool {
         departure == .restart || !hasAnybodyUnsent || now() >= end
     }
 
-    /// Leaves, unless a signal says otherwise at the last moment.
+    /// Leaves, unless a signal at the last moment changes the plan.
     func leave(_ departure: Departure) throws {
-        // From now on signals wait for the next process; handle those caught before, or they would be lost.
+        // From now on signals wait for the next process; those caught before are handled here, or they would be lost.
         Signals.block()
         try loop.turn(waits: false)
         if case .departing(departure, _) = phase { phase = leaveEverything(departure) ? .handedOver : .running }
@@ -45,7 +45,7 @@ extension Daemon {
         Signals.unblock()
     }
 
-    /// Leaves everything to the next process; `false` if that cannot be, and this one goes on.
+    /// Leaves everything to the next process; `false` if that fails, and this one continues.
     private func leaveEverything(_ departure: Departure) -> Bool {
         hub.pause()
         hub.endTurn(at: now())
@@ -68,23 +68,23 @@ extension Daemon {
         return false
     }
 
-    /// Puts all that the next process goes on with into the file.
+    /// Writes everything that the next process needs into the file.
     private func leaveFile(_ departure: Departure) throws -> Handover {
         let file: HandoverFile
         if let handoverFile { file = handoverFile } else { file = try HandoverFile() }
         handoverFile = file
         manager.extendTimeout()
         let peers = clients.all.compactMap { connection in connection.peer.map { (connection.inode, $0) } }
-        // A restart in place keeps where the daemon listens; otherwise that is the service manager's.
+        // A restart in place keeps the listening sockets; otherwise they belong to the service manager.
         let handover = Handover(
             hub.server, departure == .restart ? sockets : nil, clientsToLeave, hub.handOver(peers))
         try file.leave(try StateEncoder.encode(handover))
         return handover
     }
 
-    /// Runs the program that is installed now in place of this one.
+    /// Replaces this process by the program that is installed now.
     private func restart(_ handover: Handover) throws(SystemError) -> Never {
-        // The next process has all that is saved from this one: what cannot be saved is not lost yet.
+        // The next process gets everything from this one, so failing to save loses nothing yet.
         do throws(StateKeeper.Loss) { try keeper?.saveLast(extendTimeout: manager.extendTimeout) } catch {
             log(.error, "\(error)")
         }
@@ -107,7 +107,7 @@ extension Daemon {
     private var clientsToLeave: [UInt64: Handover.Client] {
         var left: [UInt64: Handover.Client] = [:]
         for connection in clients.all where connection.peer != nil {
-            // The next process finds out again which clients are gone.
+            // The next process will notice again which clients are gone.
             left[connection.inode] = Handover.Client(
                 descriptor: connection.descriptor, socketKind: connection.socketKind,
                 input: connection.input == .hungUp ? .open : connection.input)
@@ -117,14 +117,14 @@ extension Daemon {
 
     // MARK: Taking over
 
-    /// Goes on where the process before left off; `false` if there is nothing to go on with.
+    /// Continues where the process before stopped; returns `false` if there is nothing to continue.
     func takeOver(_ inheritance: Inheritance) -> Bool {
         defer { handoverFile?.reclaimUnusedSpace() }
         guard let handover = inheritance.handover else { return false }
         manager.extendTimeout()
         let connections = handover.clients.compactMapValues { connection($0.descriptor, by: $0.socketKind) }
         do {
-            // What they may do follows from who they are, now as when they came: the options may be others.
+            // The roles follow from the users, as when they connected: the options may have changed.
             let peers = try hub.takeOver(handover.hub, at: now()) { key in connections[key].map { ($0, $0.role) } }
             for (key, peer) in peers {
                 guard let client = handover.clients[key], let connection = connections[key] else { continue }

@@ -1,13 +1,13 @@
-// What a process leaves to the next one: the hub, and open descriptors. The next process is either this one, which restarts
-// with its descriptors open, or one that the service manager starts, which kept them.
-// A connection is known by its socket's inode, which stays the same for every process that holds it, under any number.
+// What a process leaves to the next one: the hub, and open descriptors. The next process is either this one, which
+// restarts with its descriptors open, or one started by the service manager, which has kept them.
+// A connection is identified by its socket's inode, which is the same in every process that holds it.
 
 import Glibc
 import Hub
 import Service
 import UnixSocket
 
-/// All that goes from one process to the next.
+/// Everything that one process leaves to the next.
 struct Handover: Codable {
     /// A client's connection.
     struct Client: Codable {
@@ -16,23 +16,23 @@ struct Handover: Codable {
         let input: Connection.Input
     }
 
-    /// The members that any version writes: this one reads them before all others.
+    /// The members that all versions write; they are read before the others.
     private struct Heading: Decodable {
         let revision: Int
         let server: String
     }
 
-    /// It is of a version that may hand over more than this one knows.
+    /// A newer version wrote the handover, with members that this version may not know.
     struct Newer: Error, CustomStringConvertible {
         let description: String
     }
 
     private var revision = Hub.handoverRevision
     private let server: String
-    /// Where clients connect, if that is handed on.
+    /// Where clients connect, if the sockets are handed over.
     let own: [ListeningSockets.Own]
     let passed: [ListeningSockets.Passed]
-    /// By their sockets' inodes.
+    /// The clients by their sockets' inodes.
     private(set) var clients: [UInt64: Client]
     let hub: Hub.Record
 
@@ -52,7 +52,7 @@ struct Handover: Codable {
         guard descriptors.allSatisfy({ $0 >= 0 }) else { throw StateDecoder.Damage() }
     }
 
-    /// Every descriptor that it tells of.
+    /// All descriptors in the handover.
     var descriptors: [CInt] {
         passed.map(\.descriptor) + own.flatMap { [$0.socket.descriptor, $0.socket.lock] }
             + clients.values.map(\.descriptor)
@@ -63,7 +63,7 @@ struct Handover: Codable {
         return unsafe fstat(descriptor, &status) == 0 ? UInt64(status.st_ino) : nil
     }
 
-    /// Puts in the descriptors by which the service manager has passed the connections.
+    /// Sets the descriptors by which the service manager has passed the connections.
     mutating func renumber(_ stored: [CInt]) {
         var found: [UInt64: Client] = [:]
         for descriptor in stored {
@@ -77,9 +77,9 @@ struct Handover: Codable {
         clients = found
     }
 
-    // MARK: Beginning anew
+    // MARK: Restarting in place
 
-    /// The program as it was started: what has been installed in its place since is what starts.
+    /// The path of the program as it was started; a program installed there since then is what starts next.
     private static let program = path(of: "/proc/self/exe")
     private static let variable = "GIMBAL_HANDOVER"
 
@@ -93,21 +93,21 @@ struct Handover: Codable {
         return count > 0 ? String(decoding: bytes[..<count], as: UTF8.self) : link
     }
 
-    /// Takes note of the program's place, before another takes it.
+    /// Notes the program's path before another program replaces it.
     static func prepare() { _ = program }
 
-    /// The file that this process left to itself when it restarted.
+    /// Returns the file that this process left to itself when it restarted.
     static func inherited(environment: (String) -> String?) -> CInt? {
         defer { unsafe unsetenv(variable) }
         return environment(variable).flatMap { CInt($0) }.flatMap { $0 > STDERR_FILENO ? $0 : nil }
     }
 
-    /// Replaces this process by a new one of the same program, with some descriptors left open. Returns if it cannot.
+    /// Replaces this process by a new one of the same program, with some descriptors left open. Returns if that fails.
     static func exec(_ file: CInt, leaving descriptors: [CInt]) -> SystemError {
         for descriptor in descriptors + [file] { _ = fcntl(descriptor, F_SETFD, 0) }
         unsafe setenv(variable, String(file), 1)
         unsafe execv(program, CommandLine.unsafeArgv)
-        // It may have been removed; as long as this process lives, the kernel has it.
+        // The program may have been removed; as long as this process lives, the kernel has it.
         unsafe execv("/proc/self/exe", CommandLine.unsafeArgv)
         let error = SystemError("exec \(program)")
         unsafe unsetenv(variable)

@@ -1,23 +1,23 @@
-// The file in memory that one process leaves to the next. Long histories lie in it all the time, and are not copied;
-// all else is put behind them at a handover, as `Handover` says.
+// The memory file that one process leaves to the next. Long histories are always in it, and are not copied; everything
+// else is written behind them at a handover, in the layout of `Handover`.
 //
-// The file begins with three words of eight bytes, the lowest first: a mark, where the handover is, and how many bytes it
-// has. It and the histories begin at multiples of 64 KiB behind that, so that a machine's pages do not matter.
+// The file begins with three words of eight bytes, little-endian: a mark, the offset of the handover, and its length.
+// The handover and the histories begin at multiples of 64 KiB behind that, whatever the machine's page size.
 
 import Glibc
 import Hub
 import UnixSocket
 
 @safe final class HandoverFile: HistoryMemory {
-    /// "gimbal" and what tells the file's kind from others.
+    /// "gimbal" and the kind of the file.
     private static let mark: UInt64 = 0x0a31_6c61_626d_6967
     private static let headerSize = 24
     private static let step: UInt64 = 64 << 10
 
     let descriptor: CInt
-    /// Behind all histories.
+    /// The end of the histories.
     private var end = step
-    /// How many bytes each history has, by its offset.
+    /// The length of each history, by its offset.
     private var regions: [UInt64: Int] = [:]
 
     init() throws(SystemError) {
@@ -35,7 +35,7 @@ import UnixSocket
     // MARK: Histories
 
     func allocate(_ count: Int) -> HistoryRegion? {
-        // Less is copied faster than mapped.
+        // Shorter histories are copied faster than mapped.
         guard count >= Self.step else { return nil }
         let size = Self.roundedUp(UInt64(count))
         guard ftruncate(descriptor, off_t(end + size)) == 0, let region = map(end, Int(size)) else { return nil }
@@ -64,7 +64,7 @@ import UnixSocket
         punch(region.offset..<(region.offset + UInt64(size)))
     }
 
-    /// Gives memory back to the system; the file stays as long as it is.
+    /// Returns memory to the system; the file keeps its length.
     private func punch(_ range: Range<UInt64>) {
         let mode: CInt = 0x02 | 0x01  // FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE
         guard !range.isEmpty else { return }
@@ -85,7 +85,7 @@ import UnixSocket
 
     // MARK: Handing over
 
-    /// Puts a handover behind the histories.
+    /// Writes a handover behind the histories.
     func leave(_ handover: [UInt8]) throws(SystemError) {
         try write(handover, at: end)
         var header: [UInt8] = []
@@ -109,7 +109,7 @@ import UnixSocket
 
     // MARK: Taking over
 
-    /// Reads what the process before has left; `nil`, and the descriptor stays open, if that is no such file.
+    /// Reads what the process before left; `nil`, with the descriptor still open, if it is not a handover file.
     static func open(_ descriptor: CInt) -> (file: HandoverFile, bytes: [UInt8])? {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,

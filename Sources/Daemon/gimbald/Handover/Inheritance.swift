@@ -1,5 +1,5 @@
-// What the process before has left, as far as it can be understood. What cannot be is closed: nothing unknown
-// may keep a client waiting or a lock locked.
+// What the process before left, as far as it is understood. The rest is closed: an unknown descriptor must not keep a
+// client waiting or a lock locked.
 
 import Glibc
 import Hub
@@ -7,9 +7,9 @@ import Service
 import UnixSocket
 
 struct Inheritance {
-    /// `nil` if there was no process before, or nothing is known of it.
+    /// `nil` if there was no process before, or its handover cannot be read.
     private(set) var handover: Handover?
-    /// Where long histories lie from now on; `nil` where the system has no memory to share.
+    /// The memory of long histories from now on; `nil` if the system cannot share memory.
     private(set) var file: HandoverFile?
 
     init(_ manager: ServiceManager, _ log: Log) {
@@ -36,14 +36,14 @@ struct Inheritance {
         if file == nil { file = try? HandoverFile() }
     }
 
-    /// Takes what a file of the process before holds.
+    /// Reads a handover file of the process before.
     private mutating func adopt(_ descriptor: CInt) throws {
         guard let (file, bytes) = HandoverFile.open(descriptor) else { throw StateDecoder.Damage() }
         self.file = file
         handover = try Handover(bytes)
     }
 
-    /// Closes what the process before left open, and this one does not know.
+    /// Closes what the process before left open and this one does not know.
     private static func closeAll(but known: Set<CInt>) {
         var first = CUnsignedInt(STDERR_FILENO + 1)
         for descriptor in known.sorted().map(CUnsignedInt.init) where descriptor >= first {

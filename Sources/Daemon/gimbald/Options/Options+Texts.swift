@@ -1,5 +1,5 @@
-// The texts about the options: help for people, JSON for swift-argument-parser's manual generator as its own programs
-// print it, and completions for shells. All come from the table, so that none can say more or less than another.
+// The texts about the options: help for people, JSON for swift-argument-parser's manual generator in that parser's own
+// format, and completions for shells. All come from the table, so none can say more or less than another.
 
 import GimbalProtocol
 
@@ -50,7 +50,7 @@ extension Options {
 
         """
 
-    /// What only the man page says, section by section. `manual.awk` knows their headings.
+    /// The sections that only the man page has. `manual.awk` knows their headings.
     private static let sections = """
         Signals:
           SIGTERM, SIGINT  It ends in order: it takes nothing more, sends what was emitted to who reads, for two
@@ -126,12 +126,12 @@ extension Options {
 
         """
 
-    /// The options that are for people.
+    /// The options that the help lists.
     private static let told = table.filter { !$0.help.isEmpty }
 
     private static let limitLines = limits.map { helpLines($0.name, $0.help) }.joined(separator: "\n")
 
-    /// Two columns: what is typed, and what it is.
+    /// Returns two columns: what to type, and what it does.
     fileprivate static func helpLines(_ title: String, _ help: String) -> String {
         let column = 31
         let gap = String(repeating: " ", count: max(column - 2 - title.count, 1))
@@ -161,7 +161,7 @@ extension Options {
 
     // MARK: Man page
 
-    /// The form is swift-argument-parser's ToolInfoV0.
+    /// The options as JSON, in swift-argument-parser's form ToolInfoV0.
     private static var toolInfo: String {
         var json = LineWriter()
         json.write(#"{"serializationVersion":0,"command":{"commandName":"gimbald","abstract":"#)
@@ -251,7 +251,7 @@ extension Option {
     /// The help without its default.
     fileprivate var brief: String { help.joinedLines.split(separator: " (").first.map(String.init) ?? "" }
 
-    /// An object of the form ArgumentInfoV0.
+    /// Writes an object of the form ArgumentInfoV0.
     fileprivate func writeInfo(to json: inout LineWriter) {
         json.write(value == nil ? #"{"kind":"flag""# : #"{"kind":"option""#)
         json.write(#","shouldDisplay":true,"isOptional":true,"parsingStrategy":"default""#)

@@ -1,20 +1,20 @@
-// The daemon's command line: one table of options, from which parsing, settings, help, man page and completions come. Swift's
-// argument parser would bring Foundation, and C's keeps its state in globals that Swift 6 rightly refuses.
+// The daemon's command line: one table of options defines parsing, settings, help, man page and completions. Swift's
+// argument parser would bring Foundation, and C's keeps its state in globals, which Swift 6 rightly refuses.
 
 import Glibc
 import Hub
 import Service
 import UnixSocket
 
-/// What the command line asks for.
+/// The options of the command line.
 struct Options {
     /// A text to print instead of running.
     enum Only {
         case help, version, toolInfo
         case completions(Shell)
-        /// A file of settings as it is before the administrator changes it.
+        /// A file of settings before the administrator has changed it.
         case settings
-        /// What is wrong with the file of a name.
+        /// The problems of the file of a name.
         case check(String)
     }
 
@@ -22,9 +22,9 @@ struct Options {
         let message: String
     }
 
-    /// A socket file of the daemon's own.
+    /// One of the daemon's own socket files.
     struct SocketFile {
-        /// `nil` where no option names it.
+        /// `nil` if no option names it.
         var path: String?
         var mode: mode_t
         /// `nil` for the daemon's own.
@@ -52,7 +52,7 @@ struct Options {
 
     init() {}
 
-    /// Reads the arguments, the program's name left out: `--name value` or `--name=value`.
+    /// Reads the arguments without the program's name: `--name value` or `--name=value`.
     init(arguments: some Sequence<String>) throws(UsageError) {
         var rest = arguments.makeIterator()
         while let word = rest.next() {
@@ -73,7 +73,7 @@ struct Options {
         try check()
     }
 
-    /// Checks what must hold of several options.
+    /// Checks conditions on several options.
     func check() throws(UsageError) {
         guard socket.path == nil || socket.path != watchSocket.path else {
             throw UsageError(message: "--socket and --watch-socket must not be the same")
@@ -81,15 +81,15 @@ struct Options {
     }
 }
 
-/// One option: its names, its help, and what it does.
+/// One option: its names, its help, and its effect.
 struct Option: Sendable {
-    /// What a shell can offer for a value.
+    /// A kind of value that a shell can complete.
     enum Value: Sendable {
         case text(String)
         case path(String)
         case words(String, [String])
 
-        /// What help calls it.
+        /// The value's name in the help.
         var name: String {
             switch self {
             case .text(let name), .path(let name), .words(let name, _): name
@@ -99,23 +99,23 @@ struct Option: Sendable {
 
     /// The long name last.
     var names: [String]
-    /// `nil` where the name says all.
+    /// `nil` if the option takes no value.
     var value: Value?
-    /// The value where none is behind the name.
+    /// The value if none follows the name.
     var usual: String?
-    /// Whether each of several counts; otherwise the last one does.
+    /// Whether every occurrence counts; otherwise the last one does.
     var isRepeating = false
-    /// Lines as they stand in the help; empty for an option that is for tools only.
+    /// The lines in the help; empty for an option that is for tools only.
     var help = ""
     var apply: @Sendable (inout Options, String) throws(Options.UsageError) -> Void
 }
 
-/// A limit of something that can grow.
+/// A limit on something that can grow.
 struct LimitOption: Sendable {
     let name: String
     private let limit: WritableKeyPath<Limits, Int> & Sendable
     private let range: ClosedRange<Int>
-    /// What it says of N, and what stands behind the default.
+    /// The description of N, and the text after the default.
     private let what, note: String
 
     init(
@@ -128,7 +128,7 @@ struct LimitOption: Sendable {
     var standard: Int { Limits()[keyPath: limit] }
     private var bounds: String { "\(range.lowerBound) to \(range.upperBound)" }
 
-    /// Lines as they stand in the help.
+    /// The lines in the help.
     var help: String {
         let gap = what.count + note.count < 30 ? " " : "\n"
         return "\(what)\(gap)(\(bounds); default: \(standard)\(note))"
@@ -143,7 +143,7 @@ struct LimitOption: Sendable {
 }
 
 extension Options {
-    /// Everything that can grow. What a history holds at least is the protocol's promise: it can only be made longer.
+    /// The limits of everything that can grow. The protocol promises minimal histories, so they can only be longer.
     static let limits = [
         LimitOption("connections", \.connections, 1...1_000_000, "at most N connections"),
         LimitOption(
@@ -186,7 +186,7 @@ extension Options {
 
     static func option(_ name: String, in table: [Option] = table) -> Option? {
         if let option = table.first(where: { $0.names.contains(name) }) { return option }
-        // Each limit is an option, too, as it was before there was --limit.
+        // Each limit is also an option of its own, as before --limit existed.
         return limits.first { ["--max-\($0.name)", "--\($0.name)"].contains(name) }.map { limit in
             Option(names: [name], value: .text("N")) { options, value throws(UsageError) in
                 try limit.set(value, as: name, in: &options)
@@ -195,7 +195,7 @@ extension Options {
     }
 
     static let table = settings + files + others
-    /// Those that a file may have.
+    /// The options that a file may have.
     static let settings = sockets + [limit, logLevel]
 
     private static let sockets = [
@@ -303,7 +303,7 @@ extension Options {
         },
     ]
 
-    /// An option for the permissions of a socket file.
+    /// Returns an option for the permissions of a socket file.
     private static func mode(
         _ name: String, _ file: String, _ socket: WritableKeyPath<Options, SocketFile> & Sendable
     ) -> Option {
@@ -317,7 +317,7 @@ extension Options {
         }
     }
 
-    /// An option for the group of a socket file.
+    /// Returns an option for the group of a socket file.
     private static func group(
         _ name: String, _ file: String, _ socket: WritableKeyPath<Options, SocketFile> & Sendable
     ) -> Option {
@@ -334,11 +334,11 @@ extension Options {
         return group
     }
 
-    /// An option whose value is one of some words.
+    /// Returns an option whose value is one of several words.
     ///
     /// - Parameters:
-    ///   - help: makes the help of the words as they are enumerated.
-    ///   - set: says whether it knows the word.
+    ///   - help: makes the help from the list of words.
+    ///   - set: applies a word; returns whether it is known.
     private static func choice(
         _ name: String, _ value: String, _ words: [String], help: (String) -> String,
         set: @escaping @Sendable (inout Options, String) -> Bool
@@ -349,7 +349,7 @@ extension Options {
         }
     }
 
-    /// An option for a text instead of a daemon. The first of several wins.
+    /// Returns an option for a text to print instead of running the daemon. The first of several wins.
     private static func only(_ names: String..., help: String, _ only: Only) -> Option {
         Option(names: names, help: help) { options, _ in options.only = options.only ?? only }
     }

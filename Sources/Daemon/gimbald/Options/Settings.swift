@@ -1,17 +1,17 @@
-// The file of settings. What is --NAME VALUE on the command line is NAME = VALUE there, by the same table.
+// The file of settings: --NAME VALUE on the command line is NAME = VALUE there, by the same table.
 
 import Glibc
 import UnixSocket
 
 extension Options {
-    /// The settings of the system's daemon.
+    /// The settings file of the system's daemon.
     static let settingsFile = "/etc/gimbal/gimbald.conf"
     private static let longestFile = 1 << 20
 
-    /// Takes the settings of a file.
+    /// Applies the settings of a file.
     ///
-    /// - Parameter isNeeded: whether it is wrong if there is no file.
-    /// - Returns: what is wrong, in the order of its lines.
+    /// - Parameter isNeeded: whether a missing file is a problem.
+    /// - Returns: the problems, in the order of the lines.
     mutating func takeSettings(from path: String, isNeeded: Bool = false) -> [String] {
         let text: String
         do throws(SystemError) {
@@ -42,7 +42,7 @@ extension Options {
         try option.apply(&self, parts[1])
     }
 
-    /// What is wrong with a file of settings, a line for each.
+    /// Returns the problems of a settings file, one per line.
     static func problems(in path: String) -> String {
         var options = Options()
         var problems = options.takeSettings(from: path, isNeeded: true)
@@ -69,7 +69,7 @@ extension Options {
 }
 
 extension StringProtocol {
-    /// The text without the spaces around it.
+    /// The text without surrounding whitespace.
     fileprivate var trimmed: String {
         String(String(drop(while: \.isWhitespace).reversed()).drop(while: \.isWhitespace).reversed())
     }

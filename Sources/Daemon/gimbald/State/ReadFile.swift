@@ -1,5 +1,5 @@
-// A file that is read. It may be what another user has put there: no link is followed unless the administrator named the file,
-// and no pipe waited for.
+// A file opened for reading. Another user may have put it there, so links are followed only if the administrator named
+// the file, and pipes do not block.
 
 import Glibc
 import UnixSocket
@@ -7,12 +7,12 @@ import UnixSocket
 struct ReadFile: ~Copyable {
     private let descriptor: CInt
     private let name: String
-    /// Bytes.
+    /// The size in bytes.
     let size: Int
 
-    /// Opens a file of a folder; `nil` if there is none.
+    /// Opens a file in a folder; `nil` if there is none.
     ///
-    /// - Throws: also for what is no file, and for one that has more than so many bytes.
+    /// - Throws: also if it is not a regular file, or is longer than `longest` bytes.
     init?(
         _ name: String, in folder: CInt, atMost longest: Int, followsLinks: Bool = false
     ) throws(SystemError) {
@@ -30,7 +30,7 @@ struct ReadFile: ~Copyable {
 
     deinit { _ = Glibc.close(descriptor) }
 
-    /// Reads so many bytes, or less where the file ends.
+    /// Reads `count` bytes, or fewer at the end of the file.
     func read(from start: Int, _ count: Int) throws(SystemError) -> [UInt8] {
         var failure: SystemError?
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, done in

@@ -1,22 +1,22 @@
-// The file in which the cameras outlive the daemon. It is there as a whole or not at all: written beside, flushed, then
-// renamed. No name in here comes from a client.
+// The file that keeps the cameras while the daemon is not running. It is replaced as a whole: written beside, flushed,
+// then renamed. No name in here comes from a client.
 
 import Glibc
 import Hub
 import UnixSocket
 
-/// The folder of the state, and the one file in it.
+/// The folder of the state, and its only file.
 struct StateFile {
     static let name = "cameras.ndjson"
     private static let newName = name + ".new"
     private static let damagedName = name + ".damaged"
-    /// Room for the most cameras that there may be, and a bound for what another user may have put there.
+    /// Enough for the highest limit of cameras, and a bound for what another user may have put there.
     private static let longest = 256 << 20
 
     /// The folder's descriptor. Its lock keeps a second daemon away.
     let folder: CInt
 
-    /// Opens a folder for this process alone; one that is not there is made, in a folder that is.
+    /// Opens a folder for this process alone; makes it if it is missing and its parent exists.
     ///
     /// - Throws: `EADDRINUSE` if another daemon keeps its state there.
     init(folder path: String) throws(SystemError) {
@@ -31,7 +31,7 @@ struct StateFile {
 
     func close() { _ = Glibc.close(folder) }
 
-    /// What the file holds; `nil` if there is none.
+    /// Returns the file's content; `nil` if there is no file.
     func read() throws(SystemError) -> [UInt8]? {
         guard let file = try ReadFile(Self.name, in: folder, atMost: Self.longest) else { return nil }
         let beginning = try file.read(from: 0, min(file.size, SavedState.edge))
@@ -44,7 +44,7 @@ struct StateFile {
         return try file.read(from: 0, file.size)
     }
 
-    /// Puts bytes in the place of what the file held. It takes as long as the disk does.
+    /// Replaces the file's content. This takes as long as the disk does.
     func write(_ bytes: [UInt8]) throws(SystemError) {
         do throws(SystemError) {
             try writeNew(bytes)
@@ -59,8 +59,8 @@ struct StateFile {
     }
 
     private func writeNew(_ bytes: [UInt8]) throws(SystemError) {
-        // Whatever has the name goes: what is written to is never what another user put there, neither a pipe, which
-        // would wait for a reader, nor another name of a file elsewhere.
+        // Removes whatever has the name, so that nothing of another user's is written to: neither a pipe, which would
+        // wait for a reader, nor a link to a file elsewhere.
         if unsafe unlinkat(folder, Self.newName, 0) != 0, errno != ENOENT {
             throw SystemError("unlink \(Self.newName)")
         }
@@ -78,7 +78,7 @@ struct StateFile {
         guard fsync(file) == 0 else { throw SystemError("fsync \(Self.newName)") }
     }
 
-    /// Keeps a file that cannot be taken, for the administrator to look at, in the place of one kept before.
+    /// Renames a rejected file for the administrator to look at; replaces an earlier one.
     ///
     /// - Returns: its new name.
     func setAside() throws(SystemError) -> String {

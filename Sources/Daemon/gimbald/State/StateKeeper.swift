@@ -1,7 +1,7 @@
-// Keeps the cameras in a file: when to save, how to treat the file found at the start, and how to report trouble. A
-// disk may take seconds to flush, and flushing always blocks: so a thread of its own writes, one save at a time. It
-// gets bytes and a descriptor, and shares nothing else with the loop. Only before the first turn, and where a restart in
-// place has failed, does the loop itself write: no client is served while the file still says that its cameras are the last.
+// Keeps the cameras in a file: when to save, how to treat the file found at the start, and how to report trouble.
+// Flushing always blocks, and may take a disk seconds, so a separate thread writes, one save at a time. It gets bytes
+// and a descriptor, and shares nothing else with the loop. The loop itself writes only before the first turn and after
+// a failed restart in place: clients are not served while the file still says that its cameras are the last.
 
 import Glibc
 import Hub
@@ -10,10 +10,10 @@ import Service
 import UnixSocket
 
 @safe final class StateKeeper {
-    /// What is being done.
+    /// The current activity.
     private enum Work {
         case none
-        /// The text is being brought up to date, a slice in every turn.
+        /// The text is being brought up to date, a slice per turn.
         case collecting
         case saving(Saving)
     }
@@ -22,7 +22,7 @@ import UnixSocket
     private let hub: Hub
     private let log: Log
     private var file: StateFile?
-    /// Whether it is known what was there at the start. What is not, is not written over.
+    /// Whether the file found at the start has been handled. Until then it must not be overwritten.
     private var hasRead = false
 
     // What is saved
@@ -30,19 +30,19 @@ import UnixSocket
     private var work = Work.none
     /// The most cameras checked in a turn: half a millisecond if all have changed.
     private static let slice = 64
-    /// When the first change came that is not saved.
+    /// When the first unsaved change came.
     private var changedAt: Double?
     private var lastTry = -Double.infinity
-    /// Milliseconds from one save to the next, at the least; also how long a moving camera is waited for to come to rest.
+    /// The least milliseconds between two saves; also how long to wait for a moving camera to come to rest.
     private static let interval = 1000.0
     /// Whether the last attempt failed: then the log stays quiet until one succeeds.
     private var isFailing = false
 
-    /// A pipe by which the thread tells that a save is over.
+    /// A pipe by which the thread reports the end of a save.
     private let pipe: (writable: CInt, readable: CInt)
     private var watcher: ClosureWatcher?
 
-    /// The folder where no option names one: the service manager's.
+    /// Returns the folder to use if no option names one: the service manager's.
     static func standardFolder(environment: (String) -> String?) -> String? {
         environment("STATE_DIRECTORY")?.split(separator: ":").first.map(String.init)
     }
@@ -63,9 +63,9 @@ import UnixSocket
         self.watcher = watcher
     }
 
-    // MARK: At the start
+    // MARK: Start
 
-    /// Gives the hub what was kept. No file that is found here keeps the daemon from starting.
+    /// Restores the saved cameras to the hub. No file found here keeps the daemon from starting.
     ///
     /// - Throws: `EADDRINUSE` if another daemon keeps its state there: one of the two would be lost.
     func restore(at now: Double) throws(SystemError) {
@@ -85,10 +85,10 @@ import UnixSocket
         }
     }
 
-    /// Has the file say that its cameras are not the last, since they go on in this process.
+    /// Rewrites the file to say that its cameras are not the last, since they continue in this process.
     func resume() {
         hasRead = true
-        // One that was given up is still writing; it is saved anew when that is over.
+        // A save that was given up is still writing; the state is saved again after it.
         if case .saving = work {
             (changedAt, text.hasChanged) = (-.infinity, true)
             return
@@ -120,7 +120,7 @@ import UnixSocket
     private func restore(_ saved: SavedState, _ file: StateFile, at now: Double) {
         var keepsEpochs = saved.isLast
         if saved.isLast {
-            // From now on it is not the last any more, and if the daemon dies the file has to say so.
+            // From now on the saved state is not the last, and the file has to say so in case the daemon dies.
             var saved = saved
             saved.isLast = false
             do {
@@ -149,13 +149,13 @@ import UnixSocket
     }
 
     private func closeFile() {
-        // A save that was given up is still at it: the thread's descriptor must not become another file's.
+        // A save that was given up is still writing: its descriptor must not be reused for another file.
         if case .saving = work { return }
         file?.close()
         file = nil
     }
 
-    /// The file to write to. What was there at the start and could not be read then is kept for the administrator to look at.
+    /// Returns the file to write to. A file that could not be read at the start is kept for the administrator.
     private func openFileToWrite() throws(SystemError) -> StateFile {
         let file = try openFile()
         if !hasRead, try readable(file) != nil { try setAside(file, "it could not be read when the daemon started") }
@@ -163,9 +163,9 @@ import UnixSocket
         return file
     }
 
-    // MARK: In every turn
+    // MARK: Turns
 
-    /// When there is something to do, in milliseconds of the loop's clock; `nil` if nothing is.
+    /// When there is something to do, in milliseconds of the loop's clock; `nil` if there is nothing.
     var due: Double? {
         switch work {
         case .collecting: return -.infinity
@@ -176,7 +176,7 @@ import UnixSocket
         }
     }
 
-    /// Notes what has changed, and begins to save when it is time.
+    /// Notes changes, and begins to save when it is time.
     func turn(at now: Double) {
         if case .saving(let saving) = work, saving.isOver { finish(saving) }
         if changedAt == nil, hub.hasUnsaved { changedAt = now }
@@ -198,7 +198,7 @@ import UnixSocket
         }
     }
 
-    /// Brings the whole text up to date, with what has changed since a slice of it was.
+    /// Brings the whole text up to date, including changes since its slices were collected.
     private func collectAll() {
         hub.beginSaving(&text)
         _ = hub.continueSaving(&text, atMost: .max)
@@ -215,7 +215,7 @@ import UnixSocket
         }
     }
 
-    /// Takes note that the writer is through.
+    /// Notes that the writer has finished.
     private func saveIsOver() {
         var byte: UInt8 = 0
         guard unsafe read(pipe.readable, &byte, 1) == 1, case .saving(let saving) = work else { return }
@@ -237,19 +237,19 @@ import UnixSocket
         isFailing = true
     }
 
-    // MARK: At the end
+    // MARK: End
 
-    /// What the cameras have come to in the end is not saved.
+    /// The final state of the cameras was not saved.
     struct Loss: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// How long a disk is waited for in the end, in seconds.
+    /// How long to wait for the disk at the end, in seconds.
     private static let longestLastSave = 60
 
-    /// Saves what the cameras have come to in the end, and waits for it.
+    /// Saves the final state of the cameras, and waits for that.
     ///
-    /// - Parameter extendTimeout: is called every second as long as that takes.
+    /// - Parameter extendTimeout: called every second while waiting.
     func saveLast(extendTimeout: () -> Void) throws(Loss) {
         do throws(SystemError) {
             extendTimeout()
@@ -265,7 +265,7 @@ import UnixSocket
         }
     }
 
-    /// Waits for a save. What a disk does not take in a minute is given up.
+    /// Waits for a save; gives up after a minute.
     private func waitFor(_ saving: Saving, _ extendTimeout: () -> Void) throws(SystemError) {
         for _ in 0..<Self.longestLastSave where !saving.isOver {
             var end = pollfd(fd: pipe.readable, events: CShort(POLLIN), revents: 0)
@@ -283,9 +283,9 @@ private final class Saving {
     private let isLast: Bool
     private let file: StateFile
     private let pipe: CInt
-    /// Whether the loop has read from the pipe that it is over. The loop's, not the thread's.
+    /// Whether the loop has read from the pipe that the save is over. Used by the loop only.
     var isOver = false
-    /// The thread's until it has been joined.
+    /// The error; the thread's until it has been joined.
     private var error: SystemError?
     private var thread = pthread_t()
 
@@ -293,10 +293,10 @@ private final class Saving {
         (self.cameras, self.isLast) = (cameras, isLast)
         self.file = file
         self.pipe = pipe
-        // Sound: the thread has a reference of its own, and lets go of it when it is through.
+        // Sound: the thread has its own reference, and releases it when it has finished.
         let this = unsafe Unmanaged.passRetained(self)
-        // No signal is this thread's: while the process restarts those that it waits for have to stay pending, or the next
-        // process never hears of them.
+        // This thread takes no signals: during a restart, the signals that the process waits for must stay pending, or
+        // the next process would never get them.
         var (all, before) = (sigset_t(), sigset_t())
         _ = unsafe sigfillset(&all)
         _ = unsafe pthread_sigmask(SIG_SETMASK, &all, &before)
@@ -314,14 +314,14 @@ private final class Saving {
         }
     }
 
-    /// The thread's work.
+    /// Runs on the thread.
     private func run() {
         do throws(SystemError) { try file.write(cameras.bytes(isLast: isLast)) } catch { self.error = error }
         var byte: UInt8 = 0
         _ = unsafe write(pipe, &byte, 1)
     }
 
-    /// Waits until the thread is through; says what went wrong.
+    /// Waits until the thread has finished; returns its error.
     func wait() -> SystemError? {
         _ = pthread_join(thread, nil)
         return error

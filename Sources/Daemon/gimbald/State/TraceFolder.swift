@@ -7,12 +7,12 @@ import Service
 import UnixSocket
 
 enum TraceFolder {
-    /// The largest file that is read, all of them together, and how many: they are read before clients are served.
+    /// The largest file, the total size and the number of files that are read: they are read before clients are served.
     private static let (longest, longestOfAll, most) = (4 << 20, 16 << 20, 256)
-    /// And all their lines and frames, since each is played once for that.
+    /// The most lines and frames of all traces, since reading plays each trace once.
     private static let mostSteps = 2_000_000
 
-    /// The traces in a folder; what cannot be played is left out, and logged. Where there is no folder, there are none.
+    /// Returns the traces in a folder; invalid ones are skipped and logged. If there is no folder, there are none.
     static func traces(in path: String, _ log: Log) -> [StoredTrace] {
         guard let folder = unsafe opendir(path) else {
             log(errno == ENOENT ? .debug : .warning, "no trace can be played by name: \(SystemError("open \(path)"))")
@@ -49,7 +49,7 @@ enum TraceFolder {
         return traces
     }
 
-    /// The names of its files, sorted, but for those that begin with a dot.
+    /// Returns the names of the folder's files, sorted, except those that begin with a dot.
     private static func names(in folder: OpaquePointer) -> [String] {
         var names: [String] = []
         while let entry = unsafe readdir(folder) {

@@ -1,6 +1,6 @@
-// What traces made of cameras, as an MCAP file: three channels for each camera. `/CAMERA/events` has the camera's events as
-// Gimbal prints them; `/CAMERA/target` and `/CAMERA/visible_region` have what Foxglove's map shows. Times are those of the
-// trace. Protocols/test-kit.md describes the file.
+// What traces did to cameras, as an MCAP file with three channels for each camera. `/CAMERA/events` has the camera's
+// events as Gimbal prints them; `/CAMERA/target` and `/CAMERA/visible_region` have what Foxglove's map shows. Times are
+// those of the trace. Protocols/test-kit.md describes the file.
 
 import GimbalProtocol
 import JSONLines
@@ -16,15 +16,15 @@ package struct MCAPRecording {
     private var writer = MCAPWriter(library: "gimbal")
     private let schemas: (event: UInt16, target: UInt16, region: UInt16)
     private var channels: [Channels] = []
-    /// Microseconds of the file's clock: of its last message, and of when the camera's clock began.
+    /// Microseconds of the file's clock: at its last message, and when the camera's clock began.
     private var (nowUs, startUs) = (0.0, 0.0)
     /// The time of the trace's first line, in milliseconds.
     private var origin: Double?
     private var viewport = Viewport.standard
-    /// The last camera, and where it was.
+    /// The last camera and its position.
     private var last: (channels: Channels, position: CameraPosition)?
 
-    /// A recording without messages.
+    /// Creates a recording without messages.
     package init() {
         schemas = (
             writer.addSchema("gimbal.CameraEvent", Array(Self.eventSchema.utf8)),
@@ -36,9 +36,9 @@ package struct MCAPRecording {
     /// Follows a line of a trace that is played at the highest speed.
     ///
     /// - Parameters:
-    ///   - requests: what it asks; nothing if it was rejected.
-    ///   - messages: what came of it.
-    ///   - newViewport: asks for the camera's viewport after it.
+    ///   - requests: the line's requests; empty if it was rejected.
+    ///   - messages: the answers and events that it produced.
+    ///   - newViewport: returns the camera's viewport after the line.
     package mutating func follow(
         _ requests: [Request], _ messages: [ReceivedLine], newViewport: () throws -> Viewport?
     ) rethrows {
@@ -49,7 +49,7 @@ package struct MCAPRecording {
         let lineMs = requests.lazy.compactMap(\.timeMs).first
         origin = origin ?? lineMs
         let changes = requests.contains { if case .set(.viewport) = $0.body { true } else { false } }
-        // What was on its way comes before the line, and is seen in the old viewport.
+        // Motion that was already under way precedes the line, and is seen in the old viewport.
         let changeMs = changes ? (((lineMs ?? 0) - (origin ?? 0)) * 1000).rounded() / 1000 : .infinity
         let changed = changes ? try newViewport() : nil
         for message in messages {
@@ -65,7 +65,7 @@ package struct MCAPRecording {
     /// Ends the file.
     package mutating func finish() { writer.finish() }
 
-    /// The bytes of the file that have come since the last call.
+    /// Returns the bytes of the file that were written since the last call.
     package mutating func take() -> [UInt8] { writer.take() }
 
     // MARK: Messages
@@ -73,7 +73,7 @@ package struct MCAPRecording {
     private mutating func add(_ event: CameraEvent, _ message: ReceivedLine) {
         switch event {
         case .reset(let reset):
-            // A trace that follows another begins where that has ended.
+            // A trace that follows another begins where that one ended.
             if nowUs > 0 { startUs = nowUs - reset.timeMs * 1000 }
             add(message, of: reset.camera, reset.position, atMs: reset.timeMs, isChange: true)
         case .moveStarted(let move), .idle(let move):
@@ -105,7 +105,7 @@ package struct MCAPRecording {
         addRegion(of: position, to: channels, atMs: atMs)
     }
 
-    /// Adds the corners of what a position shows, unless one of them shows no ground.
+    /// Adds the corners of the ground that a position shows, unless a corner shows no ground.
     private mutating func addRegion(of position: CameraPosition, to channels: Channels, atMs: Double) {
         guard let region = Projection(position, viewport: viewport).unwrappedVisibleRegion else { return }
         let ring = [region.nearLeft, region.nearRight, region.farRight, region.farLeft, region.nearLeft].map { corner in
@@ -120,7 +120,7 @@ package struct MCAPRecording {
         writer.add(JSONValue.object(["geojson": .string(text)]).bytes, to: channels.region, at: nanoseconds(atMs))
     }
 
-    /// The file's time at a time of the camera's clock, which has microseconds.
+    /// Returns the file's time at a time of the camera's clock, which has a resolution of a microsecond.
     private mutating func nanoseconds(_ timeMs: Double) -> UInt64 {
         nowUs = max(nowUs, (startUs + timeMs * 1000).rounded())
         return UInt64(nowUs) * 1000
@@ -138,7 +138,7 @@ package struct MCAPRecording {
 
     // MARK: Schemas
 
-    /// Those events that have a position, as Protocols/gimbal.schema.json describes them: a test holds the two together.
+    /// The events that have a position, as in Protocols/gimbal.schema.json; a test keeps the two consistent.
     private static let eventSchema = """
         {"$schema":"https://json-schema.org/draft/2020-12/schema","title":"gimbal.CameraEvent","type":"object",\
         "description":"What a camera of Gimbal did","required":["type","camera","seq","timeMs","position"],"properties":{\
@@ -156,7 +156,7 @@ package struct MCAPRecording {
         "viewingAngle":{"type":"number","description":"Degrees from looking straight down"}}}}}
         """
 
-    /// Foxglove's LocationFix, with what is said here.
+    /// Foxglove's LocationFix, restricted to what is used here.
     private static let targetSchema = """
         {"title":"foxglove.LocationFix","type":"object","properties":{\
         "timestamp":{"type":"object","title":"time","properties":{\

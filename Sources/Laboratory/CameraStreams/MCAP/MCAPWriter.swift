@@ -1,6 +1,6 @@
-// MCAP (https://mcap.dev/spec), the container of recordings that Foxglove and others read: schemas, channels and messages
-// with their times, in chunks without compression, and behind them a summary to seek by. Invariant: the bytes follow from the
-// calls alone; ids count from 1 in the order of the calls, and no dictionary decides an order.
+// MCAP (https://mcap.dev/spec), the container of recordings that Foxglove and others read: schemas, channels and timed
+// messages in uncompressed chunks, followed by a summary for seeking. Invariant: the bytes depend only on the calls:
+// ids count from 1 in the order of the calls, and no dictionary determines an order.
 
 /// Writes an MCAP file, piece by piece.
 package struct MCAPWriter {
@@ -14,30 +14,30 @@ package struct MCAPWriter {
     private struct Channel {
         let record: [UInt8]
         var messages: UInt64 = 0
-        /// Time and place of each one in the chunk that is being filled.
+        /// The time and the offset of each message in the current chunk.
         var index: [UInt8] = []
     }
 
     private static let magic: [UInt8] = [0x89, 0x4d, 0x43, 0x41, 0x50, 0x30, 0x0d, 0x0a]
-    /// The message that makes a chunk as long as this, in bytes, is its last.
+    /// A chunk ends with the message that makes it this long, in bytes.
     private static let chunkSize = 1 << 20
 
     private var schemas: [[UInt8]] = []
     private var channels: [Channel] = []
     private var chunkIndexes: [[UInt8]] = []
-    /// The records of the chunk that is being filled, and the times of its messages.
+    /// The records of the current chunk, and the times of its messages.
     private var chunk: [UInt8] = []
     private var chunkTimes: ClosedRange<UInt64>?
     private var times: ClosedRange<UInt64>?
-    /// What has been written and not been taken.
+    /// The bytes that have been written but not yet taken.
     private var output: [UInt8] = []
-    /// Bytes that have been written, and the checksum of those of the section.
+    /// The number of bytes written, and the checksum of the current section.
     private var offset = 0
     private var checksum = CRC32()
 
-    /// A file without messages.
+    /// Creates a file without messages.
     ///
-    /// - Parameter library: what the file says that it was written by.
+    /// - Parameter library: the writer that the file names.
     package init(library: String) {
         write(Self.magic)
         write(Self.record(.header, [.text(""), .text(library)]))
@@ -67,8 +67,8 @@ package struct MCAPWriter {
     /// Adds a message.
     ///
     /// - Parameters:
-    ///   - channel: an id that ``addChannel(_:schema:)`` has returned.
-    ///   - timeNs: nanoseconds of the recording's clock; not before that of the message before.
+    ///   - channel: an id that ``addChannel(_:schema:)`` returned.
+    ///   - timeNs: nanoseconds of the recording's clock; not before the previous message.
     package mutating func add(_ message: [UInt8], to channel: UInt16, at timeNs: UInt64) {
         let index = Int(channel) - 1
         channels[index].index += Self.bytes([.long(timeNs), .long(UInt64(chunk.count))])
@@ -81,7 +81,7 @@ package struct MCAPWriter {
         if chunk.count >= Self.chunkSize { endChunk() }
     }
 
-    /// Ends the file. Nothing can be added after that.
+    /// Ends the file. Nothing can be added afterwards.
     package mutating func finish() {
         endChunk()
         write(Self.record(.dataEnd, [.word(checksum.value)]))
@@ -101,13 +101,13 @@ package struct MCAPWriter {
         }
         let offsetsStart = offset
         write(offsets)
-        // The last four bytes are the checksum of all that stands between them and the summary's beginning.
+        // The last four bytes are the checksum of everything from the beginning of the summary up to them.
         write(Self.record(.footer, [.long(UInt64(start)), .long(UInt64(offsetsStart)), .word(0)]).dropLast(4))
         write(Self.bytes([.word(checksum.value)]))
         write(Self.magic)
     }
 
-    /// The bytes that have been written since the last call.
+    /// Returns the bytes written since the last call.
     package mutating func take() -> [UInt8] {
         defer { output = [] }
         return output
@@ -163,15 +163,15 @@ package struct MCAPWriter {
 
     // MARK: Bytes
 
-    /// A part of a record: numbers have their low byte first.
+    /// A part of a record; numbers are little-endian.
     private enum Field {
         case byte(UInt8)
         case short(UInt16)
         case word(UInt32)
         case long(UInt64)
-        /// Behind its length in bytes.
+        /// Preceded by its length in bytes.
         case text(String)
-        /// Behind its length in bytes.
+        /// Preceded by its length in bytes.
         case list([UInt8])
         case bytes([UInt8])
     }
@@ -207,14 +207,14 @@ package struct MCAPWriter {
     }
 }
 
-/// The checksum of IEEE 802.3, which zlib has, too.
+/// The CRC-32 of IEEE 802.3, which zlib also uses.
 struct CRC32 {
     private var state: UInt32 = .max
 
-    /// Of the bytes that were added.
+    /// The checksum of the bytes added so far.
     var value: UInt32 { ~state }
 
-    /// What a byte alone comes to.
+    /// The remainder of each single byte.
     private static let table: [UInt32] = (0..<256).map { (byte: UInt32) -> UInt32 in
         var sum = byte
         for _ in 0..<8 { sum = sum & 1 == 0 ? sum >> 1 : (sum >> 1) ^ 0xedb8_8320 }

@@ -1,17 +1,17 @@
-// Fingers on a device at one instant, in the device's own units.
+// The fingers on a device at one instant, in the device's own units.
 
 import Gestures
 
-/// One finger, or whatever else a device takes for one.
+/// One finger, or whatever a device takes for one.
 public struct Contact: Equatable, Sendable {
-    /// The contact's number from landing to lifting. It never returns within a recording.
+    /// The contact's number from landing to lifting. It is never reused within a recording.
     public var id: Int
     /// From left to right, in device units.
     public var x: Double
     /// From top to bottom, in device units.
     public var y: Double
 
-    /// A contact in device units.
+    /// Creates a contact in device units.
     public init(id: Int, x: Double, y: Double) {
         self.id = id
         self.x = x
@@ -21,16 +21,16 @@ public struct Contact: Equatable, Sendable {
 
 /// All contacts at one instant.
 public struct ContactFrame: Equatable, Sendable {
-    /// Microseconds of the recorder's clock; never less than the frame's before.
+    /// Microseconds of the recorder's clock; never less than in the previous frame.
     public var time: Int
-    /// The contacts that are there. One that was there in the frame before and is not now has lifted.
+    /// The current contacts. One that was in the previous frame and is missing here has lifted.
     public var contacts: [Contact]
-    /// Whether the contacts that were there before are lost and not lifted. Then none is there.
+    /// Whether the previous contacts were lost, rather than lifted. There are no contacts then.
     public var isCancelled: Bool
-    /// Whether no report says this: the recording ended, or another one began, while contacts were there.
+    /// Whether no report says this: the recording ended, or another one began, while contacts were down.
     public var isImplied: Bool
 
-    /// A frame of contacts.
+    /// Creates a frame of contacts.
     public init(time: Int, contacts: [Contact], isCancelled: Bool = false, isImplied: Bool = false) {
         self.time = time
         self.contacts = contacts
@@ -38,9 +38,9 @@ public struct ContactFrame: Equatable, Sendable {
         self.isImplied = isImplied
     }
 
-    /// Becomes the last frame of a recording that ends while contacts are there: they are cancelled.
+    /// Turns this into the last frame of a recording that ends while contacts are down: they are cancelled.
     ///
-    /// - Returns: whether there were any; otherwise no frame is needed.
+    /// - Returns: whether there were any contacts; otherwise no frame is needed.
     mutating func endRecording(losing count: Int, _ notes: inout RecordingNotes) -> Bool {
         guard count > 0 else { return false }
         notes.add(.leftDown, count)
@@ -50,11 +50,11 @@ public struct ContactFrame: Equatable, Sendable {
         return true
     }
 
-    /// How many contacts have landed since the frame before. Numbers say nothing of the order in which contacts appear.
+    /// Returns how many contacts have landed since the previous frame. Contacts may appear in any order of numbers.
     func landed(since before: [Contact]) -> Int {
         var landed = 0
         for (index, contact) in contacts.enumerated() {
-            // Mostly they stand where they stood.
+            // Most contacts keep their index.
             if index < before.count, before[index].id == contact.id { continue }
             if !before.contains(where: { $0.id == contact.id }) { landed += 1 }
         }
@@ -62,14 +62,14 @@ public struct ContactFrame: Equatable, Sendable {
     }
 }
 
-/// What a recording holds, piece by piece.
+/// One piece of a recording's content.
 public enum RecordedFrame: Sendable {
-    /// The surface that all touches are on, and the device as far as it is known: before the first frame, and once.
+    /// The surface of all touches, and the device as far as it is known. Comes once, before the first frame.
     case surface(Surface, DeviceDescription?)
     /// Contacts in device units.
     case touches(ContactFrame)
-    /// Reports of gestures that the recorder had recognized already, at a time in milliseconds.
+    /// Reports of gestures that the recorder recognized itself, at a time in milliseconds.
     case gestures(timeMs: Double, [GestureEvent])
-    /// The next bytes of a Gimbal trace, as they are.
+    /// The next bytes of a Gimbal trace, unchanged.
     case trace([UInt8])
 }

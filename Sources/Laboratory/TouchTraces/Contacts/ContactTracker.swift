@@ -1,34 +1,34 @@
-// Input events in, frames of contacts out, by the kernel's multi-touch protocols (multi-touch-protocol.rst): type B with
-// slots, type A with whole frames, and devices that follow a single finger. A frame ends at SYN_REPORT, whose time counts.
-// Of several devices the one that tells contacts apart is followed; until it speaks, one that follows a single finger.
+// Turns input events into frames, by the kernel's multi-touch protocols (multi-touch-protocol.rst): type B with slots,
+// type A with whole frames, and single fingers. A frame ends at SYN_REPORT and has its time. Of several devices, the
+// one that tells contacts apart is followed; until it sends events, one that follows a single finger.
 
-/// Makes frames of input events.
+/// A converter from input events to frames.
 struct ContactTracker {
     private enum Mode {
         /// ABS_X, ABS_Y and BTN_TOUCH.
         case single
-        /// Type B. So is all that tells contacts until SYN_MT_REPORT is seen.
+        /// Type B. Any events of contacts count as such until SYN_MT_REPORT is seen.
         case slots
         /// Type A.
         case wholeFrames
     }
 
-    /// The last frame that was complete.
+    /// The last complete frame.
     private(set) var frame = ContactFrame(time: 0, contacts: [])
-    /// The device that is followed.
+    /// The followed device.
     private(set) var device: Int?
 
     private var mode = Mode.single
     private var clock = FrameClock()
     private var isDropping = false
-    /// Whether no frame has come since the recording began.
+    /// Whether the recording has had no frame yet.
     private var isFresh = true
     /// The time of the frame's first event.
     private var begun: Int?
     private var isMixed = false
-    /// The contacts of the frame before.
+    /// The contacts of the previous frame.
     private var before: [Contact] = []
-    /// Devices whose axes of contacts mean something else.
+    /// Devices whose contact axes mean something else.
     private var otherDevices: Set<Int> = []
     private var single = SingleContact()
     private var slots = SlotContacts()
@@ -37,11 +37,11 @@ struct ContactTracker {
 
     // MARK: Events
 
-    /// Takes an event, and says whether it has completed a frame.
+    /// Handles an event, and returns whether it completed a frame.
     @inline(__always)
     mutating func handle(_ event: InputEvent, _ heads: DeviceHeads, _ notes: inout RecordingNotes) -> Bool {
         if begun == nil, clock.isSetBack(to: event.time), startOver(&notes) {
-            // The frame ends the recording before; a report alone has nothing to add to the next one.
+            // The frame ends the previous recording; a report alone adds nothing to the next one.
             if !event.isReport { _ = takeNext(event, heads, &notes) }
             return true
         }
@@ -69,7 +69,7 @@ struct ContactTracker {
         return false
     }
 
-    /// Whether the event is of the device that is followed; perhaps from now on.
+    /// Returns whether the event is from the followed device; may begin to follow its device.
     @inline(never)
     private mutating func follow(_ event: InputEvent, _ heads: DeviceHeads, _ notes: inout RecordingNotes) -> Bool {
         if event.type == EventType.absolute, event.code == AxisCode.belowContacts { beOther(event.device) }
@@ -90,7 +90,7 @@ struct ContactTracker {
         return true
     }
 
-    /// The device has an axis that tells that its axes of contacts mean something else.
+    /// Handles an axis which shows that the device's contact axes mean something else.
     private mutating func beOther(_ device: Int) {
         guard otherDevices.insert(device).inserted, mode != .single else { return }
         mode = .single
@@ -121,7 +121,7 @@ struct ContactTracker {
             isDropping = true
             notes.add(.dropped)
         } else if code == SynchronizationCode.contact, mode == .slots, !slots.hasSlots {
-            // What came before the first SYN_MT_REPORT was its contact.
+            // The data before the first SYN_MT_REPORT was that contact's.
             mode = .wholeFrames
             notes.contactProtocol = .wholeFrames
             wholeFrames.begin(slots.first)
@@ -153,7 +153,7 @@ struct ContactTracker {
         return true
     }
 
-    /// After lost events, the fingers are cancelled, and those that are still there land again.
+    /// Cancels the fingers after lost events; those that are still down land again.
     private mutating func cancel() -> Bool {
         isDropping = false
         single = SingleContact()
@@ -163,8 +163,8 @@ struct ContactTracker {
         return !before.isEmpty
     }
 
-    /// Another recording begins, of which nothing is known. Says whether that makes a frame: fingers that are still there
-    /// are cancelled.
+    /// Resets everything for another recording. Returns whether this makes a frame: fingers that are still down are
+    /// cancelled.
     mutating func startOver(_ notes: inout RecordingNotes) -> Bool {
         guard !isFresh else { return false }
         notes.add(.recordingFollows)
@@ -179,15 +179,15 @@ struct ContactTracker {
         return finish(&notes)
     }
 
-    /// Ends the recording, and says whether that makes a last frame: fingers that are still there are cancelled.
+    /// Ends the recording. Returns whether this makes a last frame: fingers that are still down are cancelled.
     mutating func finish(_ notes: inout RecordingNotes) -> Bool {
         frame.endRecording(losing: frame.contacts.count, &notes)
     }
 }
 
-/// Gives contacts numbers that never return.
+/// Numbers for contacts, never reused.
 struct ContactNumbers {
-    /// The number given last.
+    /// The last number given.
     private(set) var last = 0
 
     mutating func next() -> Int {

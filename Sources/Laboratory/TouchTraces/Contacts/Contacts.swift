@@ -1,4 +1,4 @@
-// The three ways in which devices tell contacts. Each collects what a frame says and then appends the frame's contacts.
+// The three ways in which devices report contacts. Each collects the data of a frame, and then appends its contacts.
 
 /// One finger: ABS_X, ABS_Y and BTN_TOUCH.
 struct SingleContact {
@@ -24,7 +24,7 @@ struct SingleContact {
 struct SlotContacts {
     struct Slot {
         enum State {
-            /// Nothing is known: data would be of a finger that was there before.
+            /// Nothing is known; data would belong to a finger that was down before.
             case unknown
             case empty
             case down
@@ -32,33 +32,33 @@ struct SlotContacts {
 
         var state = State.unknown
         var number = 0
-        /// The kernel's id; -1 if the finger was there before.
+        /// The kernel's id; -1 if the finger was down before.
         var trackingID = -1
-        // The kernel keeps these when a finger lifts, and tells of the next one only what differs.
+        // The kernel keeps these when a finger lifts, and reports only what differs for the next one.
         var x: Int?
         var y: Int?
         var isPalm = false
         var isHovering = false
 
-        /// Whether it is there, and yet no finger on the surface.
+        /// Whether the contact is reported, but is not a finger on the surface.
         var isHidden: Bool { isPalm || isHovering }
     }
 
-    /// No device has more.
+    /// The maximum; no device has more.
     private static let most = 256
     /// The kernel's MT_TOOL_PALM.
     static let palm = 2
 
-    /// Whether any slot was chosen.
+    /// Whether any slot has been chosen.
     private(set) var hasSlots = false
-    /// Whether data came before any slot was chosen, and that is not noted yet.
+    /// Whether data came before any slot was chosen, and this is not noted yet.
     private var isEarly = false
     private var hasData = false
     private var slots = [Slot()]
-    /// The slot that data is of, or `nil` if its number cannot be.
+    /// The slot that data belongs to, or `nil` if its number is invalid.
     private var current: Int? = 0
 
-    /// The slot that data is of before any is chosen.
+    /// The slot of data that comes before any is chosen.
     var first: Slot { slots[0] }
 
     @inline(__always)
@@ -104,7 +104,7 @@ struct SlotContacts {
         if slots[slot].isHovering { notes.add(.hovering) }
     }
 
-    /// A finger that was a palm has been away, and lands anew.
+    /// Hides a palm. A finger that was a palm lands anew.
     private mutating func use(
         _ tool: Int, _ slot: Int, _ numbers: inout ContactNumbers, _ notes: inout RecordingNotes
     ) {
@@ -115,7 +115,7 @@ struct SlotContacts {
         if isPalm { notes.add(.palm) } else { slots[slot].number = numbers.next() }
     }
 
-    /// A finger that comes down to the surface lands, and one that leaves it by some distance has lifted.
+    /// Lands a finger that reaches the surface, and hides one that hovers above it.
     private mutating func hover(
         _ isHovering: Bool, _ slot: Int, _ numbers: inout ContactNumbers, _ notes: inout RecordingNotes
     ) {
@@ -125,7 +125,7 @@ struct SlotContacts {
         if isHovering { notes.add(.hovering) } else { slots[slot].number = numbers.next() }
     }
 
-    /// Fingers that were there before have no id to lift by; they go when the last finger does.
+    /// Lifts the fingers that were down before: they have no id to lift by, and go when the last finger does.
     mutating func liftUnnamed() {
         for index in slots.indices where slots[index].state == .down && slots[index].trackingID < 0 {
             slots[index].state = .unknown
@@ -133,7 +133,7 @@ struct SlotContacts {
         }
     }
 
-    /// Events were lost: nothing is known any more but the slot that data is of.
+    /// Forgets everything after lost events, except which slot is chosen.
     mutating func forget() {
         for index in slots.indices { slots[index] = Slot() }
     }
@@ -159,8 +159,8 @@ struct SlotContacts {
     }
 }
 
-/// Type A: each frame has all contacts, and each contact ends with SYN_MT_REPORT. A contact is the one of the frame before
-/// that had its id; where there are no ids, the nearest.
+/// Type A: each frame has all contacts, and each contact ends with SYN_MT_REPORT. A contact is matched to the one with
+/// its id in the previous frame, or without ids to the nearest.
 struct WholeFrameContacts {
     private struct Report {
         var x: Int?
@@ -173,15 +173,15 @@ struct WholeFrameContacts {
         var number = 0
     }
 
-    /// No device has more.
+    /// The maximum; no device has more.
     private static let most = 64
 
     private var report = Report()
     private var reports: [Report] = []
     private var before: [Report] = []
-    /// Whether the frame says anything of contacts, be it that there are none.
+    /// Whether the frame says anything about contacts, even that there are none.
     private var isTold = false
-    /// Whether the frame says that no finger is left, as drivers may that spare the empty SYN_MT_REPORT.
+    /// Whether the frame says that no finger is left, as drivers do that omit the empty SYN_MT_REPORT.
     var isLifted = false
 
     mutating func set(_ code: Int, _ value: Int) {
@@ -197,7 +197,7 @@ struct WholeFrameContacts {
         }
     }
 
-    /// Begins with what was taken for the data of a slot.
+    /// Takes over data that was first read as a slot's.
     mutating func begin(_ slot: SlotContacts.Slot) {
         report.x = slot.x
         report.y = slot.y
@@ -209,7 +209,7 @@ struct WholeFrameContacts {
         report.isHovering = slot.isHovering
     }
 
-    /// Ends a contact. One without a position is none; nor is one without a size: drivers say so when it lifts.
+    /// Ends a contact. It is ignored without a position, or with size 0, which drivers report when it lifts.
     mutating func endContact(_ notes: inout RecordingNotes) {
         isTold = true
         defer { report = Report() }
@@ -222,7 +222,7 @@ struct WholeFrameContacts {
     mutating func append(
         to contacts: inout [Contact], _ numbers: inout ContactNumbers, _ notes: inout RecordingNotes
     ) {
-        // The last SYN_MT_REPORT may be left out.
+        // The last SYN_MT_REPORT may be missing.
         if report.x != nil, report.y != nil { endContact(&notes) }
         if isTold || isLifted {
             identify(&numbers)
@@ -251,7 +251,7 @@ struct WholeFrameContacts {
         before.remove(at: old)
     }
 
-    /// Of the contacts without ids, the two of both frames that are closest.
+    /// Returns the closest pair of contacts without ids, one from each frame.
     private func nearestPair() -> (index: Int, before: Int)? {
         var nearest: (index: Int, before: Int)?
         var least = Double.infinity

@@ -1,47 +1,47 @@
-// The paths of fingers over the screen, for drawing: the more points there are, the fewer are kept.
+// The paths of fingers over the screen, for drawing. Long recordings are thinned out.
 
 import MapCamera
 import Touches
 
-/// Where one finger went, from its landing to its lifting.
+/// The path of one finger, from landing to lifting.
 public struct FingerTrack: Sendable {
-    /// Where it was, in points of the viewport; where it landed and where it was last among them.
+    /// Its positions in points of the viewport, always including the first and the last.
     public fileprivate(set) var points: [ScreenPoint]
-    /// Whether it was lost, and did not lift.
+    /// Whether it was lost, rather than lifted.
     public fileprivate(set) var isCancelled = false
 }
 
-/// The tracks of a recording's fingers, in the order in which they landed.
+/// The tracks of a recording's fingers, in landing order.
 public struct FingerTracks: Sendable {
-    /// How many fingers are kept.
+    /// The maximum number of tracks kept.
     public static let mostTracks = 500
     private static let mostPoints = 20_000
 
     /// The first tracks.
     public private(set) var tracks: [FingerTrack] = []
-    /// How many fingers there were.
+    /// The number of fingers seen.
     public private(set) var count = 0
 
     private struct Open {
         let id: Int
-        /// Where in ``tracks`` it stands, if it is kept.
+        /// Its index in ``tracks``, if it is kept.
         let track: Int?
-        /// Where it was last, be that kept or not.
+        /// Its last position, whether or not that is kept.
         var last: ScreenPoint
-        /// Frames since the last point that was kept.
+        /// Frames since the last point kept.
         var skipped = 0
     }
 
     private var open: [Open] = []
     private var points = 0
-    /// Of so many frames one is kept.
+    /// One frame in this many is kept.
     private var stride = 1
 
     package init() {}
 
-    /// Follows all fingers of a surface into a frame.
+    /// Adds a frame with all fingers of a surface.
     package mutating func add(_ touches: [Touch], isCancelled: Bool) {
-        // Fingers that were lost are not those that are there now, whatever their numbers.
+        // Lost fingers are not the current ones, even if numbers match.
         for index in open.indices.reversed()
         where isCancelled || !touches.contains(where: { $0.id == open[index].id }) {
             close(open.remove(at: index), isCancelled: isCancelled)
@@ -79,7 +79,7 @@ public struct FingerTracks: Sendable {
         tracks[track].isCancelled = isCancelled
     }
 
-    /// Leaves every second point of each track, its ends aside.
+    /// Keeps every second point of each track, and its ends.
     private mutating func thin() {
         stride *= 2
         points = 0

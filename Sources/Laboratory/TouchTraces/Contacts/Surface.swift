@@ -1,12 +1,12 @@
-// Device units to points of a viewport: a pure mapping, chosen once for a recording from what is known of its device.
-// Each axis has its own scale, since the units of many devices are not square.
+// Maps device units to points of a viewport: a pure mapping, chosen once per recording from what is known about its
+// device. Each axis has its own scale, since the units of many devices are not square.
 
 import MapCamera
 import Touches
 
-/// How a device is held, seen from how it reports positions.
+/// How a device is held, relative to how it reports positions.
 public enum Rotation: Int, CaseIterable, Sendable {
-    /// As it reports.
+    /// As reported.
     case none = 0
     /// A quarter turn clockwise.
     case quarter = 90
@@ -15,7 +15,7 @@ public enum Rotation: Int, CaseIterable, Sendable {
     /// A quarter turn counterclockwise.
     case threeQuarters = 270
 
-    /// A difference in points, turned.
+    /// Returns a difference in points, turned.
     func turn(_ difference: ScreenPoint) -> ScreenPoint {
         switch self {
         case .none: difference
@@ -26,30 +26,30 @@ public enum Rotation: Int, CaseIterable, Sendable {
     }
 }
 
-/// A reader's wishes for a recording's surface.
+/// Options for a recording's surface.
 public struct SurfaceOptions: Equatable, Sendable {
-    /// The viewport that the device's whole surface is, before it is turned; `nil` is found from the device.
+    /// The viewport that the device's whole surface maps to, before turning; `nil` derives it from the device.
     public var viewport: Viewport?
     /// How surface and viewport are turned.
     public var rotation: Rotation
 
-    /// The options; those left out let the device decide.
+    /// Creates options; by default the device decides.
     public init(viewport: Viewport? = nil, rotation: Rotation = .none) {
         self.viewport = viewport
         self.rotation = rotation
     }
 }
 
-/// The largest positions of contacts that were observed, and the smallest if they are negative; in device units.
+/// The largest observed positions of contacts, and the smallest if negative; in device units.
 struct ObservedRange {
     private(set) var least = ScreenPoint(x: 0, y: 0)
     private(set) var most = ScreenPoint(x: 0, y: 0)
 
-    /// The ranges that touchscreens of no known range are taken for, the smaller first: pixels of phones, then what
-    /// drivers choose that know no pixels.
+    /// The ranges assumed for touchscreens of unknown range, smallest first: pixels of phones, then ranges of drivers
+    /// that do not know the pixels.
     private static let usual = [(1080.0, 2400.0), (1440, 3200), (4095, 4095), (32767, 32767)]
 
-    /// What was observed so far is not all that will come: assumes the smallest usual range that it lies in.
+    /// Assumes the smallest usual range that includes everything observed so far, because more is still to come.
     mutating func assumeUsual() {
         guard let (x, y) = Self.usual.first(where: { most.x <= $0.0 && most.y <= $0.1 }) else { return }
         most = ScreenPoint(x: x, y: y)
@@ -60,7 +60,7 @@ struct ObservedRange {
         most = ScreenPoint(x: max(most.x, contact.x), y: max(most.y, contact.y))
     }
 
-    /// Never empty.
+    /// The axes of the range, never empty.
     var axes: (x: DeviceAxis, y: DeviceAxis) {
         (
             DeviceAxis(minimum: least.x, maximum: max(most.x, least.x + 1)),
@@ -71,39 +71,39 @@ struct ObservedRange {
 
 /// A device's surface as a viewport.
 public struct Surface: Equatable, Sendable {
-    /// Points for a millimetre of a device that tells its size: 160 for an inch, as on Android and nearly on iOS.
+    /// Points per millimetre of a device that reports its size: 160 per inch, as on Android and nearly on iOS.
     static let pointsPerMillimetre = 160 / 25.4
-    /// The longer side of a device that does not: a phone's, in points.
+    /// The longer side of a device that does not report its size, in points: a phone's.
     static let longerSide = 844.0
-    /// How wide and high the viewport of a trace may be, in points.
+    /// The valid widths and heights of a trace's viewport, in points.
     static let sizes = 0.001...100_000.0
-    /// No finger is farther away than this, whatever a device says, in points.
+    /// Positions are clamped to this distance, in points.
     static let farthest = 1e6
-    /// From this length on, two equal axes are no pixels, but a range that a screen of 16:9 is spread over.
+    /// From this length on, two equal axes are not pixels, but an abstract range over a 16:9 screen.
     static let abstractLength = 4096.0
 
-    /// What touches are in: the surface, turned.
+    /// The viewport of the touches: the surface, turned.
     public let viewport: Viewport
     private let origin: ScreenPoint
     private let scale: ScreenPoint
     private let rotation: Rotation
-    /// The surface before it is turned.
+    /// The size of the surface before turning.
     private let flat: ScreenPoint
 
-    /// A viewport of its own, that no device's units are to be scaled to.
+    /// Creates a surface without a device, whose units are points.
     init(options: SurfaceOptions) {
         self.init(
             options.viewport ?? .standard, options, origin: ScreenPoint(x: 0, y: 0), scale: ScreenPoint(x: 1, y: 1))
     }
 
-    /// The surface of a device, or of what was observed of it.
+    /// Creates the surface of a device, from its description or its observed range.
     init(of device: DeviceDescription?, observed: ObservedRange, options: SurfaceOptions) {
         guard let (x, y) = device?.ranges else {
             self.init(observed, isInPoints: device?.isInPoints ?? false, options)
             return
         }
         if options.viewport == nil, let viewport = device?.header?.viewport, x.resolution > 0, y.resolution > 0 {
-            // A range is whole units: of a viewport that is none the resolution tells places exactly.
+            // Ranges are whole units, so for other viewport sizes only the resolution is exact.
             let scale = ScreenPoint(
                 x: Self.pointsPerMillimetre / x.resolution, y: Self.pointsPerMillimetre / y.resolution)
             self.init(viewport, options, origin: ScreenPoint(x: x.minimum, y: y.minimum), scale: scale)
@@ -113,14 +113,14 @@ public struct Surface: Equatable, Sendable {
         self.init(x, y, viewport ?? Self.size(x, y), options)
     }
 
-    /// Each axis is scaled by itself.
+    /// Scales each axis on its own.
     private init(_ x: DeviceAxis, _ y: DeviceAxis, _ viewport: Viewport, _ options: SurfaceOptions) {
         self.init(
             viewport, options, origin: ScreenPoint(x: x.minimum, y: y.minimum),
             scale: ScreenPoint(x: viewport.width / x.length, y: viewport.height / y.length))
     }
 
-    /// The units are square, since nothing says otherwise.
+    /// Assumes square units, since nothing says otherwise.
     private init(_ observed: ObservedRange, isInPoints: Bool, _ options: SurfaceOptions) {
         let (x, y) = observed.axes
         if isInPoints {
@@ -149,7 +149,7 @@ public struct Surface: Equatable, Sendable {
 
     // MARK: Sizes
 
-    /// The viewport of a device that tells its own size.
+    /// Returns the viewport of a device that reports its size.
     private static func size(_ device: DeviceDescription) -> Viewport? {
         guard let (x, y) = device.ranges else { return nil }
         if device.isInPoints { return Viewport(width: x.length, height: y.length) }
@@ -157,7 +157,7 @@ public struct Surface: Equatable, Sendable {
         return Viewport(width: size.width * pointsPerMillimetre, height: size.height * pointsPerMillimetre)
     }
 
-    /// The viewport of a device that tells only its ranges.
+    /// Returns the viewport of a device that reports only its ranges.
     private static func size(_ x: DeviceAxis, _ y: DeviceAxis) -> Viewport {
         if x.minimum == y.minimum, x.maximum == y.maximum, x.length >= abstractLength - 1 {
             return Viewport(width: longerSide, height: longerSide * 9 / 16)
@@ -166,17 +166,17 @@ public struct Surface: Equatable, Sendable {
     }
 
     private static func square(_ x: DeviceAxis, _ y: DeviceAxis) -> Viewport {
-        // A line has some width, too.
+        // Even a line needs some width.
         if x.length < y.length { return Viewport(width: max(longerSide * x.length / y.length, 1), height: longerSide) }
         return Viewport(width: longerSide, height: max(longerSide * y.length / x.length, 1))
     }
 
-    /// How far positions reach that are inside of the viewport, in device units.
+    /// The extent of the viewport in device units.
     public var range: ScreenPoint { ScreenPoint(x: flat.x / scale.x, y: flat.y / scale.y) }
 
     // MARK: Points
 
-    /// Where a position in device units is in the viewport. It may be outside.
+    /// Returns the point of a position in device units. It may be outside the viewport.
     public func point(x: Double, y: Double) -> ScreenPoint {
         let (x, y) = (Self.near((x - origin.x) * scale.x), Self.near((y - origin.y) * scale.y))
         return switch rotation {
@@ -189,7 +189,7 @@ public struct Surface: Equatable, Sendable {
 
     private static func near(_ length: Double) -> Double { min(max(length, -farthest), farthest) }
 
-    /// Writes a frame of contacts over a frame of touches, whose memory is used again.
+    /// Converts a frame of contacts into a frame of touches, whose memory is reused.
     public func map(_ frame: ContactFrame, into touches: inout TouchFrame) {
         touches.timeMs = Double(frame.time) / 1000
         touches.isCancelled = frame.isCancelled

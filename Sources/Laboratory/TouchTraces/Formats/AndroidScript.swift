@@ -1,5 +1,5 @@
-// Scripts that touch an Android's screen: commands of adb, as InputShellCommand.java of Android reads them, and scripts of
-// monkey, as its MonkeySourceScript.java does. Positions are pixels.
+// Plays scripts that touch an Android screen: adb commands, as Android's InputShellCommand.java reads them, and monkey
+// scripts, as its MonkeySourceScript.java does. Positions are pixels.
 //
 //     adb shell input touchscreen swipe 100 200 300 400 500
 //     sleep 0.5
@@ -7,9 +7,9 @@
 //     DispatchPointer(5109520,5109530,0,230.7,458.1,0.2,0.06,0,0.0,0.0,65539,0)
 //     UserWait(1000)
 //
-// Time is what commands say and what they sleep: how long it takes to start one is not known, and left out.
+// Time advances by the durations of commands and by sleeps. The time to start a command is unknown and ignored.
 
-/// Plays such scripts.
+/// A player of adb and monkey scripts.
 struct AndroidScript {
     private struct Place {
         var x: Double
@@ -20,24 +20,24 @@ struct AndroidScript {
         }
     }
 
-    /// The frames that the last line made.
+    /// The frames from the last line.
     var frames: [ContactFrame] { fingers.frames }
 
     private var fingers = WebFrames()
     private var timeMs = 0.0
-    /// Milliseconds of a frame, if the caller knows.
+    /// Milliseconds per frame, if the caller knows.
     private let stepMs: Double?
-    /// How fast monkey plays.
+    /// The speed at which monkey plays.
     private var speed = 1.0
-    /// The time of the pointer's event before, as the script tells it.
+    /// The script's time of the previous pointer event.
     private var lastMs: Double?
-    /// Milliseconds that fingers moved by themselves.
+    /// The total duration of moves made of one command, in milliseconds.
     private var glidedMs = 0.0
 
     private static let frameMs = 1000.0 / 60
-    /// An hour: longer than any script, and yet no end of frames.
+    /// An hour: longer than any script, but it bounds the number of frames.
     private static let longestMs = 3_600_000.0
-    /// Until a finger that rests begins to drag.
+    /// How long a finger rests before it begins to drag.
     private static let longPressMs = 400.0
     private static let latestMs = 1e12
     private static let otherSources: Set = [
@@ -49,7 +49,7 @@ struct AndroidScript {
 
     // MARK: Lines
 
-    /// Whether a line commands a touch.
+    /// Returns whether a line commands a touch.
     static func recognizesInput(_ line: Span<UInt8>) -> Bool {
         var index = 0
         guard Scan.find("input ", line, &index) else { return false }
@@ -59,7 +59,7 @@ struct AndroidScript {
         }
     }
 
-    /// Whether a line is monkey's. Its calls have the names that no others have.
+    /// Returns whether a line is monkey's. The names of its calls are unique to it.
     static func recognizesMonkey(_ line: Span<UInt8>) -> Bool {
         if Scan.begins(line, with: "start data >>") { return true }
         guard let call = MonkeyCall(line) else { return false }
@@ -67,7 +67,7 @@ struct AndroidScript {
             call.name)
     }
 
-    /// Plays a line of commands, of which ``frames`` are then what it made.
+    /// Plays a line of commands, and sets ``frames`` to what it made.
     mutating func parseInput(_ line: Span<UInt8>, _ notes: inout RecordingNotes) throws(Damaged) {
         fingers.clear()
         for command in ShellCommand.all(line) {
@@ -79,7 +79,7 @@ struct AndroidScript {
         }
     }
 
-    /// The words behind `input`, where it is of fingers.
+    /// Returns the words after `input`, if it is about fingers.
     private static func inputWords(_ command: ShellCommand, _ line: Span<UInt8>) -> [String]? {
         var words = command.words.map { Scan.text(line, $0) }[...]
         guard words.popFirst() == "input", let source = words.first, !otherSources.contains(source) else { return nil }
@@ -116,7 +116,7 @@ struct AndroidScript {
 
     // MARK: Monkey
 
-    /// Plays a line of monkey's, of which ``frames`` are then what it made.
+    /// Plays a line of a monkey script, and sets ``frames`` to what it made.
     mutating func parseMonkey(_ line: Span<UInt8>, _ notes: inout RecordingNotes) throws(Damaged) {
         fingers.clear()
         var index = 0
@@ -145,7 +145,7 @@ struct AndroidScript {
         }
     }
 
-    /// Plays `downTime, eventTime, action, x, y`, and who it is of behind seven more values.
+    /// Plays `downTime, eventTime, action, x, y`, seven more values and an optional pointer number.
     private mutating func point(_ values: [Double], _ notes: inout RecordingNotes) throws(Damaged) {
         guard let action = Int(exactly: values[2]), WebFrames.isTime(values[1]) else { throw Damaged() }
         if let lastMs { pass((values[1] - lastMs) / speed) }
@@ -181,14 +181,14 @@ struct AndroidScript {
         pass(stepMs ?? 0)
     }
 
-    /// x, y, and how long it is held.
+    /// Taps. The values are x, y, and optionally how long it is held.
     private mutating func tap(_ values: [Double], _ notes: inout RecordingNotes) throws(Damaged) {
         try act(.down, 0, values, &notes)
         if values.count == 3 { pass(values[2]) }
         try act(.up, 0, values, &notes)
     }
 
-    /// x and y from and to, and how long it takes.
+    /// Swipes. The values are x and y of the start and the end, and optionally the duration.
     private mutating func swipe(
         _ values: [Double], restMs: Double, _ notes: inout RecordingNotes
     ) throws(Damaged) {
@@ -198,7 +198,7 @@ struct AndroidScript {
         let start = timeMs
         try fingers.land(0, from.x, from.y)
         fingers.complete(at: start, &notes)
-        // A rest is part of the time that it takes.
+        // The rest is part of the duration.
         let end = max(duration, restMs)
         var step = 1.0
         while step * Self.frameMs < end {
@@ -215,8 +215,8 @@ struct AndroidScript {
         try act(.up, 0, [to.x, to.y], &notes)
     }
 
-    /// Moves fingers, each from x and y to x and y, in so many steps. Those take as long as frames do, be it at a rate
-    /// that was not told.
+    /// Moves fingers, each from x and y to x and y, in this many steps. Each step takes a frame, at 60 per second if no
+    /// rate was given.
     private mutating func glide(
         _ moves: [[Double]], steps: Double, _ notes: inout RecordingNotes
     ) throws(Damaged) {
@@ -244,7 +244,7 @@ struct AndroidScript {
         glidedMs += milliseconds
     }
 
-    /// Ends the recording; fingers that are still there are cancelled.
+    /// Ends the recording; fingers that are still down are cancelled.
     mutating func finish(_ notes: inout RecordingNotes) {
         fingers.clear()
         fingers.finish(&notes)

@@ -1,15 +1,15 @@
-// The kernel's own `struct input_event`, as it is read from /dev/input/event5: seconds, microseconds, type, code, value, in
-// little-endian. The times have 8 bytes each on 64-bit systems, and 4 on the others.
+// Reads the kernel's `struct input_event`, as read from /dev/input/event5: seconds, microseconds, type, code, value,
+// all little-endian. Seconds and microseconds have 8 bytes each on 64-bit systems, and 4 on others.
 
-/// How long an event is, and how it is read.
+/// The length of an event in bytes, and how to read it.
 enum BinaryEvents: Int {
     case long = 24
     case short = 16
 
-    /// How many bytes it takes to decide: two long events, or three short ones.
+    /// The number of bytes needed to decide: two long events, or three short ones.
     static let enough = 48
 
-    /// Which events a file begins with; `nil` if it does not.
+    /// Returns the kind of events that a file begins with; `nil` if there are none.
     static func recognize(_ bytes: Span<UInt8>) -> BinaryEvents? {
         // Text has no zero bytes; the upper bytes of a time's seconds and of a type are zero.
         if long.fits(bytes) { return .long }
@@ -28,7 +28,7 @@ enum BinaryEvents: Int {
         return true
     }
 
-    /// Reads one event; `nil` if its time cannot be one.
+    /// Reads one event; `nil` if its time is invalid.
     @inline(__always)
     func event(_ bytes: Span<UInt8>) -> InputEvent? {
         let half = rawValue == 24 ? 8 : 4

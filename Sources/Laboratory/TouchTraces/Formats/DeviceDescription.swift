@@ -1,42 +1,42 @@
-// What a recording's head says about the devices that were recorded.
+// The devices that a recording's head describes.
 
-/// One axis of a device that tells positions.
+/// One axis of a device that reports positions.
 public struct DeviceAxis: Equatable, Sendable {
     /// The smallest position, in device units.
     public var minimum: Double
     /// The largest position, in device units.
     public var maximum: Double
-    /// Device units for a millimetre, or 0 if the device does not say.
+    /// Device units per millimetre, or 0 if unknown.
     public var resolution: Double
 
-    /// An axis, in device units.
+    /// Creates an axis, in device units.
     public init(minimum: Double, maximum: Double, resolution: Double = 0) {
         self.minimum = minimum
         self.maximum = maximum
         self.resolution = resolution
     }
 
-    /// How long the axis is in device units.
+    /// The length of the axis, in device units.
     var length: Double { maximum - minimum }
 }
 
-/// A device that fingers touch, as far as its recording tells.
+/// A device that fingers touch, as far as its recording describes it.
 public struct DeviceDescription: Equatable, Sendable {
-    /// The kernel's name for it.
+    /// The kernel's name for the device.
     public var name: String?
     /// From left to right.
     public var x: DeviceAxis?
     /// From top to bottom.
     public var y: DeviceAxis?
-    /// Whether it knows only the box around two fingers, so that their places may be exchanged. (Kernel:
+    /// Whether it reports only the bounding box of two fingers, so that their positions may be swapped. (Kernel:
     /// `INPUT_PROP_SEMI_MT`.)
     public var isSemiMT: Bool
-    /// Whether its positions are points of a viewport already.
+    /// Whether its positions are already points of a viewport.
     public var isInPoints: Bool
-    /// The header of the trace that the fingers make, if the recording tells it: its viewport is the device's.
+    /// The header of the trace that was exported, if the recording contains it: its viewport is the device's.
     package var header: ToldHeader?
 
-    /// A device; what is left out is not known.
+    /// Creates a description; omitted members are unknown.
     public init(
         name: String? = nil, x: DeviceAxis? = nil, y: DeviceAxis? = nil, isSemiMT: Bool = false,
         isInPoints: Bool = false
@@ -48,25 +48,25 @@ public struct DeviceDescription: Equatable, Sendable {
         self.isInPoints = isInPoints
     }
 
-    /// Reads a description that is kept beside recordings: any head that a recording could have.
+    /// Reads a description from a file of its own: any head that a recording could have.
     ///
-    /// - Throws: ``RecordingError`` if it is no head, or tells no range of positions.
+    /// - Throws: ``RecordingError`` if it is not a head, or gives no range of positions.
     public init(_ bytes: Span<UInt8>) throws {
         var reader = RecordingReader()
         try reader.read(bytes) { _ in }
         do {
             try reader.finish { _ in }
         } catch RecordingError.notUnderstood {
-            // Events have no part in a description, be they damaged or not.
+            // Events do not matter in a description, damaged or not.
         }
         guard let device = reader.device, device.ranges != nil else { throw RecordingError.noDevice }
         self = device
     }
 
-    /// Sizes in millimetres that a screen may have; a resolution that says otherwise is nonsense.
+    /// Plausible screen sizes in millimetres; a resolution that results in others is ignored.
     private static let believable = 30.0...3000.0
 
-    /// How large the surface is in millimetres, if the device tells and it can be believed.
+    /// The size of the surface in millimetres, if it is known and plausible.
     public var sizeMm: (width: Double, height: Double)? {
         guard let (x, y) = ranges, x.resolution > 0, y.resolution > 0 else { return nil }
         let (width, height) = (x.length / x.resolution, y.length / y.resolution)
@@ -74,14 +74,14 @@ public struct DeviceDescription: Equatable, Sendable {
         return (width, height)
     }
 
-    /// Both axes, if both are known and something lies between their ends.
+    /// Both axes, if both are known and not empty.
     var ranges: (x: DeviceAxis, y: DeviceAxis)? {
         guard let x, let y, x.length > 0, y.length > 0 else { return nil }
         return (x, y)
     }
 }
 
-/// The devices that a recording's head describes, in its order.
+/// The devices that a recording's head describes, in order.
 struct DeviceHeads {
     private struct Head {
         let device: Int
@@ -89,7 +89,7 @@ struct DeviceHeads {
         var axes: [Int: DeviceAxis] = [:]
         var isSemiMT = false
         var header: ToldHeader?
-        /// Whether its axes run on from those of one contact into those of several, and mean something else.
+        /// Whether its axes extend into the codes of contact axes, which then mean something else.
         var hasAxesBelowContacts = false
 
         var hasContacts: Bool {
@@ -105,15 +105,15 @@ struct DeviceHeads {
         }
     }
 
-    /// More devices than any machine has are no devices.
+    /// The maximum; no machine has more devices.
     private static let most = 256
     private var heads: [Head] = []
-    /// The devices in the order in which they were named or told something.
+    /// The devices in the order in which they were first named or sent an event.
     private var order: [Int] = []
     /// The device that the next lines are about.
     private var current: Int?
 
-    /// The next lines are about this device.
+    /// Makes a device the one that the next lines are about.
     mutating func begin(_ device: Int) {
         _ = number(of: device)
         current = heads.firstIndex { $0.device == device }
@@ -122,10 +122,10 @@ struct DeviceHeads {
         heads.append(Head(device: device))
     }
 
-    /// How many devices there are.
+    /// The number of devices.
     var numbered: Int { order.count }
 
-    /// The number of a device, from 1; 0 is one too many.
+    /// Returns the number of a device, from 1; 0 if there are too many.
     mutating func number(of device: Int) -> Int {
         if let found = order.firstIndex(of: device) { return found + 1 }
         guard order.count < Self.most else { return 0 }
@@ -158,16 +158,16 @@ struct DeviceHeads {
         heads[current].axes[code] = axis
     }
 
-    /// Whether a device's axes of contacts are known to mean something else.
+    /// Returns whether a device's contact axes are known to mean something else.
     func hasOtherAxes(_ device: Int) -> Bool { heads.contains { $0.device == device && $0.hasAxesBelowContacts } }
 
-    /// Whether another device than this one tells contacts apart.
+    /// Returns whether a device other than this one tells contacts apart.
     func isOtherForContacts(than device: Int) -> Bool {
         guard let contacts = heads.first(where: \.hasContacts) else { return false }
         return contacts.device != device && heads.contains { $0.device == device }
     }
 
-    /// The description of a device. A recording that names no devices comes from the one that tells contacts apart.
+    /// Describes a device. A recording that names no devices is from the one that tells contacts apart.
     func description(of device: Int?) -> DeviceDescription? {
         let named = heads.first { $0.device == device }
         guard named == nil, device ?? InputEvent.onlyDevice == InputEvent.onlyDevice else { return named?.description }

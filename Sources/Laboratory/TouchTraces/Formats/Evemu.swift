@@ -1,7 +1,7 @@
-// evemu's recordings: `E: 1435283227.797422 0003 0035 977`, under a head of lines with one letter, or under none.
+// Parses evemu's recordings: `E: 1435283227.797422 0003 0035 977`, after an optional head of one-letter lines.
 
 struct EvemuParser: EventLineParser {
-    /// The properties come eight bytes to a line, and only the first bytes are known.
+    /// Whether the first line of properties was read. Each line has eight bytes; only the first one matters.
     private var hasProperties = false
 
     static func isHead(_ line: Span<UInt8>) -> Bool {
@@ -39,7 +39,7 @@ struct EvemuParser: EventLineParser {
         return .beginning
     }
 
-    /// A line that was pasted somewhere.
+    /// Parses a line that was pasted with an indent.
     private mutating func indented(_ line: Span<UInt8>, _ heads: inout DeviceHeads) -> RecordedLine {
         var index = 0
         Scan.space(line, &index)
@@ -60,7 +60,7 @@ struct EvemuParser: EventLineParser {
         return .event(InputEvent(time: time, type: type, code: code, value: value))
     }
 
-    /// `A: 35 0 4096 4 0 0`: a code, then minimum, maximum, fuzz, flat, and in newer versions the resolution.
+    /// Reads `A: 35 0 4096 4 0 0`: code, minimum, maximum, fuzz, flat, and in newer versions the resolution.
     private static func axis(_ line: Span<UInt8>) -> (code: Int, DeviceAxis)? {
         var index = 2
         Scan.space(line, &index)

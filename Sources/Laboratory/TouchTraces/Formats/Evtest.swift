@@ -1,5 +1,5 @@
-// evtest's text: `Event: time 271.039092, type 3 (EV_ABS), code 57 (ABS_MT_TRACKING_ID), value 22`, under a block that
-// describes the device.
+// Parses evtest's text: `Event: time 271.039092, type 3 (EV_ABS), code 57 (ABS_MT_TRACKING_ID), value 22`, after a
+// block that describes the device.
 
 struct EvtestParser: EventLineParser {
     /// The code whose range the next lines give.
@@ -15,12 +15,12 @@ struct EvtestParser: EventLineParser {
         Scan.space(line, &index)
         if Scan.word("Event: time ", line, &index) { return event(line, &index) }
         if Scan.word("Input driver version is ", line, &index) { return .beginning }
-        // All else is for people: what is wrong there does no harm.
+        // All other lines are for humans, and errors in them do no harm.
         about(line, &heads)
         return .nothing
     }
 
-    /// Reads what stands behind the word `time`. Python's evtest has a space behind it, and no comma.
+    /// Reads the rest of a line after the word `time`. Python's evtest writes a space after the time, and no comma.
     @inline(__always)
     func event(_ line: Span<UInt8>, _ index: inout Int) -> RecordedLine {
         guard let time = Scan.time(line, &index) else { return .damaged }
@@ -40,8 +40,8 @@ struct EvtestParser: EventLineParser {
         return .event(InputEvent(time: time, type: type, code: code, value: value))
     }
 
-    /// What a line between dashes, crosses or arrows means, in the words of all versions: 1.32 names the code as if it
-    /// were a type, and up to 1.26 everything but SYN_REPORT is "Config Sync", which in practice is SYN_MT_REPORT.
+    /// Returns the code of a line between dashes, pluses or arrows, of any version: 1.32 names the code as if it were a
+    /// type, and up to 1.26 everything but SYN_REPORT is "Config Sync", which in practice is SYN_MT_REPORT.
     private static func mark(_ line: Span<UInt8>, _ start: Int) -> Int? {
         guard start < line.count, "-+>".utf8.contains(line[start]) else { return nil }
         func stands(_ word: StaticString) -> Bool {

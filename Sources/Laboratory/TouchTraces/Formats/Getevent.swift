@@ -1,5 +1,5 @@
-// Android's getevent: `[   1411.748191] /dev/input/event2: 0003 0035 00000273`, or with -l in words. What `getevent -p`
-// says about the devices may stand in front, and in between when a device comes.
+// Parses Android's getevent: `[   1411.748191] /dev/input/event2: 0003 0035 00000273`, or with -l in words. The output
+// of `getevent -p` about the devices may precede the events, or come in between when a device is added.
 
 struct GeteventParser: EventLineParser {
     static func isHead(_ line: Span<UInt8>) -> Bool {
@@ -19,7 +19,7 @@ struct GeteventParser: EventLineParser {
         }
     }
 
-    /// A line about a device; or an event that was pasted somewhere.
+    /// Parses a line about a device, or an event that was pasted with an indent.
     private func indented(_ line: Span<UInt8>, _ heads: inout DeviceHeads) -> RecordedLine {
         var index = 0
         Scan.space(line, &index)
@@ -37,7 +37,7 @@ struct GeteventParser: EventLineParser {
         return event(line, &index, at: time)
     }
 
-    /// The first Androids: `6183-583832: /dev/input/event2: 0003 0035 00000273`, microseconds without leading zeros.
+    /// Parses `6183-583832: /dev/input/event2: 0003 0035 00000273` of the first Androids: microseconds are not padded.
     private func oldEvent(_ line: Span<UInt8>) -> RecordedLine {
         var index = 0
         guard let seconds = Scan.decimal(line, &index), seconds < 1_000_000_000_000,
@@ -48,7 +48,7 @@ struct GeteventParser: EventLineParser {
         return event(line, &index, at: seconds * 1_000_000 + microseconds)
     }
 
-    /// `0003 0035 00000273`: of one device, without -t and -l.
+    /// Parses `0003 0035 00000273`: an event of a single device, without -t and -l.
     private func bareEvent(_ line: Span<UInt8>) -> RecordedLine {
         var index = 0
         guard line.count >= 18, line[4] == 0x20, line[9] == 0x20, Scan.isAtEnd(line, 18) else { return .damaged }
@@ -73,7 +73,7 @@ struct GeteventParser: EventLineParser {
         return .event(InputEvent(time: time, type: type, code: code, value: value, device: device))
     }
 
-    /// A number for a device's path, never 0; the path ends with a colon, or with the line.
+    /// Returns a number for a device's path, never 0; the path ends at a colon, a space or the end of the line.
     @inline(__always)
     static func device(_ line: Span<UInt8>, _ index: inout Int) -> Int {
         var number: UInt32 = 0x811c_9dc5
@@ -108,7 +108,7 @@ struct GeteventParser: EventLineParser {
         return Scan.hex(line, &index)
     }
 
-    /// What a word means that says nothing about touches.
+    /// The number of any word that does not matter for touches.
     private static let unknown = 0xffff
 
     @inline(__always)
@@ -122,7 +122,7 @@ struct GeteventParser: EventLineParser {
         return code(line, index..<end)
     }
 
-    /// The number of a code that is written as a word.
+    /// Returns the number of a code that is written as a word.
     static func code(_ line: Span<UInt8>, _ range: Range<Int>) -> Int {
         func isHere(_ word: StaticString) -> Bool {
             var index = range.lowerBound
@@ -148,7 +148,7 @@ struct GeteventParser: EventLineParser {
         }
     }
 
-    /// Eight hexadecimal digits of a signed number, or a word.
+    /// Reads eight hexadecimal digits of a signed number, or a word.
     @inline(__always)
     private static func value(_ line: Span<UInt8>, _ index: inout Int) -> Int? {
         Scan.space(line, &index)
@@ -168,7 +168,7 @@ struct GeteventParser: EventLineParser {
         return isHere("REPEAT") || Scan.begins(line.extracting(start..<end), with: "MT_TOOL_") ? 0 : nil
     }
 
-    /// Whether nothing follows but the rate that `getevent -r` writes.
+    /// Returns whether nothing follows except the rate that `getevent -r` writes.
     @inline(__always)
     private static func isEnd(_ line: Span<UInt8>, _ index: Int) -> Bool {
         if Scan.isAtEnd(line, index) { return true }
@@ -196,7 +196,7 @@ struct GeteventParser: EventLineParser {
         return isKnown ? .nothing : .damaged
     }
 
-    /// An indented line is about the device that was named last.
+    /// Parses an indented line about the device named last.
     private func about(_ line: Span<UInt8>, _ heads: inout DeviceHeads) -> RecordedLine {
         var index = 0
         Scan.space(line, &index)
@@ -210,7 +210,7 @@ struct GeteventParser: EventLineParser {
         return .nothing
     }
 
-    /// `ABS (0003): 0035  : value 0, min 0, max 1079, fuzz 0, flat 0, resolution 0`; the first words only once.
+    /// Reads `ABS (0003): 0035  : value 0, min 0, max 1079, fuzz 0, flat 0, resolution 0`; only the first has `ABS`.
     private static func axis(_ line: Span<UInt8>) -> (code: Int, DeviceAxis)? {
         var index = 0
         Scan.space(line, &index)

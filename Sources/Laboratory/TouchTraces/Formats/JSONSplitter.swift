@@ -1,33 +1,33 @@
-// JSON values out of a file, one at a time, however the bytes are cut: objects one behind the other, or the elements of an
-// array, over one line or many. It only finds where they begin and end; what reads them says whether they are JSON.
+// Splits a file into JSON objects, one at a time, however the bytes are cut: objects one after another, or the elements
+// of an array, on one line or many. It only finds where they begin and end; their reader checks whether they are JSON.
 
-/// Finds the objects of a file of JSON.
+/// A splitter of a file of JSON objects.
 struct JSONSplitter {
     enum Piece {
-        /// An object, which is in ``JSONSplitter/value``.
+        /// An object, stored in ``JSONSplitter/value``.
         case value
-        /// Not an object, or one that is too long or has no end. The rest of its line is skipped.
+        /// Not an object, or an object that is too long or has no end. The rest of its line is skipped.
         case damaged
         /// An array of objects has ended.
         case endOfArray
     }
 
-    /// The object that was found last, or as much of it as has come.
+    /// The last object found, or the part of it read so far.
     private(set) var value: [UInt8] = []
-    /// The line in which that begins, from 1.
+    /// The line in which that object begins, from 1.
     private(set) var line = 1
     /// Whether that object is an element of an array.
     private(set) var isInArray = false
     /// Where that object begins, in bytes from the start of the search; later, if it has ended or is too long.
     var start: Int { consumed - value.count }
 
-    /// A whole performance of WebDriver is one object.
+    /// A whole WebDriver script is one object.
     private static let longest = 4 << 20
 
     /// Bytes examined so far.
     private var consumed = 0
     private var lineNow = 1
-    /// How deep it is inside of the object.
+    /// The nesting depth within the object.
     private var depth = 0
     private var isInString = false
     private var isEscaped = false
@@ -35,12 +35,12 @@ struct JSONSplitter {
     /// Whether the rest of the line is skipped.
     private var isSkipping = false
 
-    /// Whether the object that was found last began in the line that is being read.
+    /// Whether the last object found began in the current line.
     var isOnOneLine: Bool { line == lineNow }
 
-    /// Reads on to the next piece, and moves the position behind it.
+    /// Reads up to the next piece, and moves the position just after it.
     ///
-    /// - Returns: `nil` if the bytes end before.
+    /// - Returns: `nil` if the bytes end first.
     mutating func next(in bytes: Span<UInt8>, at position: inout Int) -> Piece? {
         while position < bytes.count {
             let byte = bytes[position]
@@ -56,7 +56,7 @@ struct JSONSplitter {
         return nil
     }
 
-    /// Ends the file: an object that has no end is damaged.
+    /// Ends the file: an object without an end is damaged.
     mutating func last() -> Piece? {
         guard depth > 0 else { return nil }
         depth = 0
@@ -89,7 +89,7 @@ struct JSONSplitter {
         return nil
     }
 
-    /// Reads a byte of an object. Says whether it is the last.
+    /// Reads a byte of an object. Returns whether it is the last.
     private mutating func read(_ byte: UInt8) -> Bool {
         if value.count < Self.longest { value.append(byte) } else { isTooLong = true }
         if isInString {

@@ -1,12 +1,12 @@
-// The kernel's description of a device, queried in evdev's way: request numbers and structures of input.h. The caller
-// passes in the function that asks, so nothing is opened here.
+// Asks the kernel to describe a device, with evdev's request numbers and structures from input.h. The caller passes in
+// the function that asks, so nothing is opened here.
 
 extension DeviceDescription {
     /// Describes a device by asking the kernel.
     ///
-    /// - Parameter ask: sends a request (`ioctl(2)`) with room for its answer, and says whether it was answered. Any
-    ///   number of bytes of the room may be written.
-    /// - Returns: `nil` if it is no input device that tells positions.
+    /// - Parameter ask: sends a request (`ioctl(2)`) with room for its answer, and returns whether it was answered. It
+    ///   may write any number of bytes of the room.
+    /// - Returns: `nil` if it is not an input device that reports positions.
     public init?(asking ask: (_ request: UInt, _ room: inout [UInt8]) -> Bool) {
         func axis(_ code: Int) -> DeviceAxis? {
             // struct input_absinfo: value, minimum, maximum, fuzz, flat, resolution.
@@ -31,7 +31,7 @@ extension DeviceDescription {
             isSemiMT: isSemiMT)
     }
 
-    /// The number of a request of evdev's that answers with so many bytes: `_IOR('E', number, …)`.
+    /// Returns the number of an evdev request that answers with this many bytes: `_IOR('E', number, …)`.
     private static func request(_ number: Int, _ count: Int) -> UInt {
         UInt(2 << 30 | count << 16 | 0x45 << 8 | number)
     }

@@ -1,6 +1,6 @@
-// `libinput debug-events`: gestures that libinput has recognized. A swipe is a pan; a pinch is a pan, a pinch and a
-// rotation at once; a hold is a pan that does not move, which stops a fling; so is what two fingers scroll on a touchpad.
-// All are about the centre of the viewport.
+// Reads gestures that libinput has recognized, from `libinput debug-events`. A swipe is a pan; a pinch is a pan, a
+// pinch and a rotation at once; a hold is a pan that does not move, which stops a fling; a two-finger scroll on a
+// touchpad is a pan. All are about the centre of the viewport.
 //
 //     event14  GESTURE_PINCH_UPDATE      2  +0.260s	2  1.76/ 0.00 ( 1.76/ 0.00 unaccelerated)  1.10 @  0.24
 //     event19  POINTER_SCROLL_FINGER        +0.083s	vert 0.00/0.0 horiz 7.57/0.0* (finger)
@@ -8,9 +8,9 @@
 import Gestures
 import MapCamera
 
-/// Reads libinput's gestures.
+/// A reader of libinput's gestures.
 struct LibinputGestures {
-    /// What a line says.
+    /// The content of a line.
     struct Report {
         enum Kind { case swipe, pinch, hold, scroll }
         enum Phase { case begin, update, end }
@@ -19,11 +19,11 @@ struct LibinputGestures {
         var phase: Phase
         var time: Int
         var isCancelled = false
-        /// Since the report before.
+        /// Since the previous report.
         var translation = ScreenPoint(x: 0, y: 0)
         /// Since the gesture began.
         var scale = 1.0
-        /// Degrees clockwise since the report before.
+        /// Degrees clockwise since the previous report.
         var rotation = 0.0
     }
 
@@ -36,7 +36,7 @@ struct LibinputGestures {
     private var scale = 1.0
     private var turned = 0.0
 
-    /// Whether a line can stand in recordings of this tool only.
+    /// Returns whether only recordings of this tool can contain a line.
     static func recognizes(_ line: Span<UInt8>) -> Bool {
         var index = 0
         guard skipDevice(line, &index) else { return false }
@@ -45,12 +45,12 @@ struct LibinputGestures {
             || Scan.word("TOUCH_", line, &index)
     }
 
-    /// Skips to behind `TOUCH_`, if that is what a line is about.
+    /// Skips to just after `TOUCH_`, if a line is about a touch.
     static func skipToTouch(_ line: Span<UInt8>, _ index: inout Int) -> Bool {
         skipDevice(line, &index) && Scan.word("TOUCH_", line, &index)
     }
 
-    /// What a line says of a gesture; `nil` if it is about anything else.
+    /// Returns what a line says about a gesture; `nil` if it is about anything else.
     static func report(_ line: Span<UInt8>) throws(Damaged) -> Report? {
         var index = 0
         guard skipDevice(line, &index) else {
@@ -63,7 +63,7 @@ struct LibinputGestures {
         } else if Scan.word("POINTER_SCROLL_FINGER", line, &index) {
             report = scroll(line, &index)
         } else if Scan.word("POINTER_AXIS", line, &index) {
-            // What a wheel turned is nothing that fingers did; versions that do not tell which it was are not believed.
+            // Wheels are not fingers; lines of versions that do not name the source are skipped.
             var end = index
             guard Scan.find("(finger)", line, &end) else { return nil }
             report = scroll(line, &index)
@@ -74,7 +74,7 @@ struct LibinputGestures {
         return report
     }
 
-    /// Follows what a line says; differences are turned as the device was. Says whether there are events now.
+    /// Follows a line; its differences are turned like the device. Returns whether there are events now.
     mutating func follow(
         _ report: Report, _ rotation: Rotation, _ clock: inout FrameClock, _ notes: inout RecordingNotes
     ) -> Bool {
@@ -86,7 +86,7 @@ struct LibinputGestures {
 
     // MARK: Text
 
-    /// `-event14  `: the dash is there when the device is another than before.
+    /// Skips `-event14  `; the dash marks a change of device.
     private static func skipDevice(_ line: Span<UInt8>, _ index: inout Int) -> Bool {
         Scan.space(line, &index)
         _ = Scan.byte(UInt8(ascii: "-"), line, &index)
@@ -102,7 +102,7 @@ struct LibinputGestures {
             return nil
         }
         var report = Report(kind: kind, phase: phase, time: time)
-        // How many fingers there are says nothing about what they do.
+        // The number of fingers says nothing about what they do.
         guard let fingers = Scan.real(line, &index), fingers > 0 else { return nil }
         switch phase {
         case .begin: break
@@ -126,7 +126,7 @@ struct LibinputGestures {
         return report
     }
 
-    /// `vert -12.30/0* horiz 0.00/0 (finger)`, with or without the clicks of a wheel; a scroll ends with zeros.
+    /// Reads `vert -12.30/0* horiz 0.00/0 (finger)`, with or without wheel clicks; a scroll ends with zeros.
     private static func scroll(_ line: Span<UInt8>, _ index: inout Int) -> Report? {
         guard let time = time(line, &index) else { return nil }
         Scan.space(line, &index)
@@ -150,7 +150,7 @@ struct LibinputGestures {
         return Scan.word("END", line, &index) ? .end : nil
     }
 
-    /// `+1.39s`, behind the number of a report that is one of several.
+    /// Reads `+1.39s`, after an optional report number.
     static func time(_ line: Span<UInt8>, _ index: inout Int) -> Int? {
         Scan.space(line, &index)
         if Scan.decimal(line, &index) != nil { Scan.space(line, &index) }
@@ -171,7 +171,7 @@ struct LibinputGestures {
         switch report.phase {
         case .begin: emit(.began)
         case .update:
-            // A scroll is reported from its first movement on.
+            // A scroll has no line for its beginning.
             if !hasBegun, report.kind != .scroll { notes.add(.noBegin) }
             translation = translation + rotation.turn(report.translation)
             scale = report.scale
@@ -203,7 +203,7 @@ struct LibinputGestures {
         events.append(GestureEvent(.rotate, phase, .rotate(turned), time: timeMs))
     }
 
-    /// Ends the recording, and says whether a gesture had to be cancelled for it.
+    /// Ends the recording. Returns whether this cancelled a gesture.
     mutating func finish(_ clock: FrameClock, _ notes: inout RecordingNotes) -> Bool {
         guard active != nil else { return false }
         notes.add(.leftDown)

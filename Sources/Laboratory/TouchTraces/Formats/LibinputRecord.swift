@@ -1,10 +1,10 @@
-// `libinput record`: YAML, of which this is what it writes, read line by line. An event is a sequence of five numbers,
-// `- [  0, 12345, 3, 53, 977]`; all that counts about a device is on lines of its own, too.
+// Parses the subset of YAML that `libinput record` writes, line by line. An event is a sequence of five numbers, `- [
+// 0, 12345, 3, 53, 977]`; everything needed about a device is on lines of its own, too.
 
 struct LibinputRecordParser: EventLineParser {
     /// Whether the next lines are about axes.
     private var isInAxes = false
-    /// Devices are numbered in their order, from 1.
+    /// The current device; devices are numbered in order, from 1.
     private var device = 0
 
     static func isHead(_ line: Span<UInt8>) -> Bool {
@@ -44,7 +44,7 @@ struct LibinputRecordParser: EventLineParser {
                 time: seconds * 1_000_000 + microseconds, type: type, code: code, value: value, device: device))
     }
 
-    /// A number of a sequence, and the comma or the bracket behind it.
+    /// Reads a number of a sequence, and the comma or bracket after it.
     @inline(__always)
     private static func number(_ line: Span<UInt8>, _ index: inout Int, isLast: Bool = false) -> Int? {
         Scan.space(line, &index)
@@ -60,7 +60,7 @@ struct LibinputRecordParser: EventLineParser {
             return
         }
         index = start
-        // A comment ends nothing.
+        // A comment does not end the axes.
         isInAxes = Scan.word("absinfo:", line, &index) || isInAxes && line[start] == UInt8(ascii: "#")
         index = start
         if Scan.word("name:", line, &index), device > 0 {
@@ -70,7 +70,7 @@ struct LibinputRecordParser: EventLineParser {
         }
     }
 
-    /// `: [minimum, maximum, fuzz, flat, resolution]`
+    /// Reads `: [minimum, maximum, fuzz, flat, resolution]`.
     private static func axis(_ line: Span<UInt8>, _ index: inout Int) -> DeviceAxis? {
         guard Scan.byte(UInt8(ascii: ":"), line, &index) else { return nil }
         Scan.space(line, &index)

@@ -1,26 +1,26 @@
-// `libinput debug-events` of a touchscreen: fingers by slots, of which each line tells one, and a line that ends the frame.
+// Reads fingers from `libinput debug-events`: each line has the finger of one slot, and TOUCH_FRAME ends a frame.
 //
 //     event7   TOUCH_MOTION   12  +8.152s	0 (0) 80.78/51.21 (255.33/90.17mm)
 //     event7   TOUCH_FRAME        +8.152s
 //
-// Positions are taken in hundredths of a percent of the surface; the millimetres beside them tell how large that is.
+// Positions become hundredths of a percent of the surface; the millimetres next to them give its size.
 
-/// Reads libinput's touches.
+/// A reader of libinput's touches.
 struct LibinputTouches {
     private struct Report {
         enum Kind { case down, motion, up, cancel, frame }
 
         var kind: Kind
-        /// Microseconds; `nil` for a frame that does not tell.
+        /// Microseconds; `nil` for a frame line without a time.
         var time: Int?
         var slot = 0
         var x = 0.0
         var y = 0.0
     }
 
-    /// The last frame that was complete.
+    /// The last complete frame.
     private(set) var frame = ContactFrame(time: 0, contacts: [])
-    /// The surface, once a finger has told where it is.
+    /// The surface, once a finger has had a position.
     private(set) var device: DeviceDescription?
 
     private var fingers: [(slot: Int, contact: Contact)] = []
@@ -30,13 +30,13 @@ struct LibinputTouches {
     private var pending: Int?
     private var isCancelled = false
 
-    /// The most fingers of a device.
+    /// The maximum number of fingers of a device.
     private static let most = 64
     /// Hundredths of a percent.
     static let range = DeviceAxis(minimum: 0, maximum: 10_000)
 
-    /// Reads what stands behind `TOUCH_` in a line. Says whether a frame is complete: this one, or the one before where
-    /// lines that end frames were left out.
+    /// Reads the rest of a line after `TOUCH_`. Returns whether a frame is complete: the current one, or the previous
+    /// one if the lines that end frames are missing.
     mutating func parse(
         _ line: Span<UInt8>, _ index: inout Int, _ clock: inout FrameClock, _ notes: inout RecordingNotes
     ) throws(Damaged) -> Bool {
@@ -68,7 +68,7 @@ struct LibinputTouches {
         case .up: if let found { fingers.remove(at: found) }
         case .cancel:
             guard let found else { return }
-            // The other fingers acted together with it: they are cancelled, and land again.
+            // The other fingers took part in its gesture: they are cancelled, and land again.
             fingers.remove(at: found)
             for index in fingers.indices { fingers[index].contact.id = numbers.next() }
             isCancelled = true
@@ -84,7 +84,7 @@ struct LibinputTouches {
         report.time = LibinputGestures.time(line, &index)
         if kind == .frame { return report }
         Scan.space(line, &index)
-        // The seat's number of a finger is one among those of all devices.
+        // A finger's seat slot is unique among all devices.
         guard Scan.decimal(line, &index) != nil, Scan.word(" (", line, &index), let slot = Scan.decimal(line, &index),
             Scan.byte(UInt8(ascii: ")"), line, &index)
         else { return nil }
@@ -136,7 +136,7 @@ struct LibinputTouches {
         return true
     }
 
-    /// Ends the recording, and says whether that makes a last frame: fingers that are still there are cancelled.
+    /// Ends the recording. Returns whether this makes a last frame: fingers that are still down are cancelled.
     mutating func finish(_ clock: FrameClock, _ notes: inout RecordingNotes) -> Bool {
         defer { fingers.removeAll() }
         frame.time = clock.time ?? frame.time

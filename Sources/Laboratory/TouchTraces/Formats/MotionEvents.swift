@@ -1,7 +1,7 @@
-// Android's touches as a program logs them: `MotionEvent { action=ACTION_MOVE, id[0]=0, x[0]=297.0, y[0]=672.0, …,
-// pointerCount=1, historySize=0, eventTime=488341979, … }`, anywhere in a line of logcat. Positions are pixels of a view.
+// Reads Android touches from logs: `MotionEvent { action=ACTION_MOVE, id[0]=0, x[0]=297.0, y[0]=672.0, …,
+// pointerCount=1, historySize=0, eventTime=488341979, … }`, anywhere in a logcat line. Positions are pixels of a view.
 
-/// Reads Android's MotionEvents.
+/// A reader of Android's MotionEvents.
 struct MotionEvents {
     private struct Pointer {
         var id = 0
@@ -12,42 +12,42 @@ struct MotionEvents {
 
     private enum Action: Equatable {
         case down, pointerDown, move, up, cancel
-        /// The place of the pointer in the list.
+        /// The index of the pointer in the list.
         case pointerUp(Int)
-        /// What touches nothing: a mouse that hovers, a wheel, a button.
+        /// Not a touch: a hovering mouse, a wheel, a button.
         case other
     }
 
     /// The last frame.
     private(set) var frame = ContactFrame(time: 0, contacts: [])
-    /// As long as no line tells a time, each is this much later: microseconds.
+    /// The times of lines without a time.
     private var steps: FrameSteps
 
     private var action: Action?
     private var pointers: [Pointer] = []
     private var count: Int?
     private var timeMs: Int?
-    /// What was read last, to know it again: each view that logs an event logs it once more, with positions of its own.
+    /// The last event, to skip repetitions: each view may log it again, with positions of its own.
     private var last: (action: Action, timeMs: Int)?
     private var fingers: [(id: Int, contact: Contact)] = []
     private var before: [Contact] = []
     private var numbers = ContactNumbers()
     private var clock = FrameClock()
 
-    /// The most that Android has.
+    /// Android's maximum number of pointers.
     private static let most = 16
     private static let times = 0...10_000_000_000_000
 
     init(rate: Double?) { steps = FrameSteps(rate: rate) }
 
-    /// Whether a line can stand in recordings of this shape only.
+    /// Returns whether only recordings of this format can contain a line.
     static func recognizes(_ line: Span<UInt8>) -> Bool {
         var events = MotionEvents(rate: nil)
         var index = 0
         return begin(line, &index) && events.read(line, &index) && events.action != .other
     }
 
-    /// Reads a line. Says whether there is a frame now.
+    /// Reads a line. Returns whether this makes a frame.
     mutating func parse(_ line: Span<UInt8>, _ notes: inout RecordingNotes) throws(Damaged) -> Bool {
         var index = 0
         guard Self.begin(line, &index) else { return false }
@@ -72,7 +72,7 @@ struct MotionEvents {
         return true
     }
 
-    /// Takes over who is there.
+    /// Updates the fingers from the pointers.
     private mutating func follow(_ action: Action, _ notes: inout RecordingNotes) {
         var isThere = pointers
         switch action {
@@ -96,14 +96,14 @@ struct MotionEvents {
 
     // MARK: Text
 
-    /// Skips to behind the brace.
+    /// Skips to just after the brace.
     private static func begin(_ line: Span<UInt8>, _ index: inout Int) -> Bool {
         guard Scan.find("MotionEvent", line, &index) else { return false }
         Scan.space(line, &index)
         return Scan.byte(UInt8(ascii: "{"), line, &index)
     }
 
-    /// Reads `name=value` after `name=value` to the brace. Says whether it is a whole event.
+    /// Reads `name=value` pairs up to the brace. Returns whether they are a whole event.
     private mutating func read(_ line: Span<UInt8>, _ index: inout Int) -> Bool {
         (action, count, timeMs) = (nil, nil, nil)
         pointers.removeAll(keepingCapacity: true)
@@ -151,7 +151,7 @@ struct MotionEvents {
         return true
     }
 
-    /// Reads `0]=` and then the data of that pointer. Omitted ids, which are allowed, are indices in the list.
+    /// Reads `0]=` and then the data of that pointer. Ids may be omitted; they default to the index in the list.
     private mutating func pointer(
         _ line: Span<UInt8>, _ index: inout Int, _ body: (inout Pointer, inout Int) -> Bool
     ) -> Bool {
@@ -174,7 +174,7 @@ struct MotionEvents {
         return Scan.word("CANCEL", line, &index) ? .cancel : .other
     }
 
-    /// A number as Java writes it: `297.0`, `1.2E-4`.
+    /// Reads a number as Java writes it: `297.0`, `1.2E-4`.
     private static func position(_ line: Span<UInt8>, _ index: inout Int) -> Double? {
         guard var value = Scan.real(line, &index) else { return nil }
         guard Scan.byte(UInt8(ascii: "E"), line, &index) else { return value }
@@ -183,7 +183,7 @@ struct MotionEvents {
         return abs(value) <= 1e9 ? value : nil
     }
 
-    /// Ends the recording, and says whether that makes a last frame: fingers that are still there are cancelled.
+    /// Ends the recording. Returns whether this makes a last frame: fingers that are still down are cancelled.
     mutating func finish(_ notes: inout RecordingNotes) -> Bool {
         defer { fingers.removeAll() }
         return frame.endRecording(losing: fingers.count, &notes)

@@ -1,8 +1,8 @@
-// What people take for recordings of touches, or have beside them, and what is not read: each by words that stand in no
-// other kind of file.
+// Names the unsupported files that people mistake for recordings of touches or keep beside them. Each is recognized by
+// words that no other kind of file contains.
 
 enum OtherFiles {
-    /// What a file is that begins with these bytes, for people; `nil` if that is not known.
+    /// Returns a name for humans of a file that begins with these bytes; `nil` if it is unknown.
     static func name(of beginning: Span<UInt8>) -> String? {
         for (words, name) in known {
             let isThere = words.allSatisfy { word in

@@ -1,4 +1,4 @@
-// Events as programs with python-evdev print them: by its own evtest, by `print(event)`, and by their names.
+// Parses events printed by programs with python-evdev: by its own evtest, by `print(event)`, and by name.
 //
 //     time 1337197425.477827 type 3 (EV_ABS), code 53   (ABS_MT_POSITION_X), value 977
 //     time 1337197425.477835 ------------- SYN_REPORT ------------
@@ -31,7 +31,7 @@ struct PythonEvdevParser: EventLineParser {
         return .event(InputEvent(time: time, type: type, code: code, value: value))
     }
 
-    /// The names of a type and a code, and behind them, whatever stands between, the value.
+    /// Reads the names of a type and a code, and the value anywhere after them.
     private func named(_ line: Span<UInt8>, _ index: inout Int, at time: Int) -> RecordedLine? {
         func skip() {
             while index < line.count, !Self.isOfWord(line[index]) { index += 1 }

@@ -1,15 +1,15 @@
-// Sessions of web pages by rrweb, as far as they tell of touches and of the mouse's button:
+// Reads touches and mouse buttons from sessions of web pages recorded by rrweb:
 //
 //     {"type":4,"data":{"href":"…","width":390,"height":844},"timestamp":1700000000000}
 //     {"type":3,"data":{"source":2,"type":7,"id":12,"x":101,"y":200},"timestamp":1700000001000}
-//     {"type":3,"data":{"source":6,"positions":[{"x":105,"y":210,"id":12,"timeOffset":-450}]},"timestamp":1700000001500}
+//     {"type":3,"data":{"source":6,"positions":[{"x":105,"y":210,"id":12,"timeOffset":-50}]},"timestamp":1700000001500}
 //
-// It keeps one finger, some twenty times a second, and says of no move which finger it was of: what several did cannot be
-// known. Moves come in batches behind what happened meanwhile, and are put in the order of their times.
+// rrweb keeps one finger, about twenty times a second, and no move says which finger it belongs to, so what several
+// fingers did cannot be known. Moves come in batches after the events in between, and are sorted by time.
 
 import JSONLines
 
-/// Reads sessions by rrweb.
+/// A reader of rrweb sessions.
 struct RRWeb {
     private enum Action {
         case touchStart, touchMove, touchEnd, touchCancel
@@ -25,22 +25,22 @@ struct RRWeb {
 
     /// The page's viewport as a device, as far as it is known.
     private(set) var device = DeviceDescription(isInPoints: true)
-    /// The frames that the last object made.
+    /// The frames from the last object.
     var frames: [ContactFrame] { fingers.frames }
 
     private var fingers = WebFrames()
-    /// What has come and may not be the next yet, in the order of its times.
+    /// Events that earlier ones may still precede, sorted by time.
     private var pending: [Event] = []
     private var latestMs = -Double.infinity
     private var hasTouches = false
-    /// Fingers that are on the screen, as far as their starts and ends tell.
+    /// The number of fingers on the screen, by their starts and ends.
     private var touching = 0
 
-    /// Moves are kept back for half a second.
+    /// rrweb holds moves back for half a second.
     private static let longestBatchMs = 1000.0
-    /// More than can come in that time.
+    /// More events than can come in that time.
     private static let mostPending = 1024
-    /// The numbers of rrweb's events, of what changes in a page, and of what a mouse or a finger does.
+    /// rrweb's numbers for event types, for sources of changes, and for mouse and touch interactions.
     private static let (incremental, meta) = (3.0, 4.0)
     private static let (mouseMoves, interaction, touchMoves) = (1.0, 2.0, 6.0)
     private static let interactions: [Double: Action] = [
@@ -49,7 +49,7 @@ struct RRWeb {
 
     // MARK: JSON
 
-    /// Whether an object is an event of rrweb's, or has such events.
+    /// Returns whether an object is an rrweb event, or contains such events.
     static func recognizes(_ text: Span<UInt8>) -> Bool {
         guard let json = try? JSONValue(reading: text) else { return false }
         return isEvent(json["events"]?.array?.first ?? json)
@@ -59,7 +59,7 @@ struct RRWeb {
         json["type"]?.number != nil && json["timestamp"]?.number != nil && json["data"]?.object != nil
     }
 
-    /// Reads an object, of which ``frames`` are then what it made.
+    /// Reads an object, and sets ``frames`` to what it made.
     mutating func parse(_ text: Span<UInt8>, _ notes: inout RecordingNotes) throws(Damaged) {
         fingers.clear()
         if Scan.isAtEnd(text, 0) { return }
@@ -81,7 +81,7 @@ struct RRWeb {
         switch source {
         case Self.interaction:
             guard let action = data["type"]?.number.flatMap({ Self.interactions[$0] }) else { return }
-            // The end may have no place: nothing is there any more.
+            // An end may lack a position: the finger is gone.
             add(Event(timeMs: timeMs, action: action, x: data["x"]?.number ?? 0, y: data["y"]?.number ?? 0))
         case Self.mouseMoves, Self.touchMoves:
             guard let positions = data["positions"]?.array, positions.count <= Self.mostPending else { throw Damaged() }
@@ -97,7 +97,7 @@ struct RRWeb {
         }
     }
 
-    /// A viewport that changes later is another recording's business.
+    /// Sets the viewport. Later changes of it are ignored.
     private mutating func set(_ data: JSONValue) {
         guard device.x == nil, let width = data["width"]?.number, let height = data["height"]?.number,
             Surface.sizes.contains(width), Surface.sizes.contains(height)
@@ -139,7 +139,7 @@ struct RRWeb {
         case .touchCancel:
             touching = 0
             cancel(event, &notes)
-        // A browser has the mouse do again what a finger did.
+        // Browsers repeat what a finger did as mouse events.
         case .mouseDown: if !hasTouches { try land(event, &notes) }
         case .mouseMove: if !hasTouches { try move(event, &notes) }
         case .mouseUp: if !hasTouches { lift(event, &notes) }
@@ -169,10 +169,10 @@ struct RRWeb {
         fingers.complete(at: event.timeMs, isCancelled: true, &notes)
     }
 
-    /// Ends the recording; fingers that are still there are cancelled.
+    /// Ends the recording; fingers that are still down are cancelled.
     mutating func finish(_ notes: inout RecordingNotes) {
         fingers.clear()
-        // What cannot be played is left out: its line was read long ago.
+        // Skips what cannot be played: its line was read long ago.
         while !pending.isEmpty { try? release(before: .infinity, &notes) }
         if hasTouches { notes.add(.oneFinger) }
         fingers.finish(&notes)

@@ -1,5 +1,5 @@
-// The pieces that lines are made of, read from bytes without allocating. Each moves an index behind what it read, and
-// promises nothing about the index if it read nothing.
+// Reads the elements of lines from bytes, without allocating. Each function moves an index past what it read; if it
+// read nothing, the index is unspecified.
 
 enum Scan {
     @inline(__always)
@@ -11,7 +11,7 @@ enum Scan {
         while index < line.count, isSpace(line[index]) { index += 1 }
     }
 
-    /// Whether nothing but spaces follows.
+    /// Returns whether only spaces and tabs follow.
     @inline(__always)
     static func isAtEnd(_ line: Span<UInt8>, _ index: Int) -> Bool {
         var index = index
@@ -19,7 +19,7 @@ enum Scan {
         return index == line.count
     }
 
-    /// Where a line ends without its carriage returns: old versions of adb put one more before each on Windows.
+    /// Returns the end of a line without its carriage returns; on Windows, old versions of adb add one to each.
     @inline(__always)
     static func endWithoutReturns(_ line: Span<UInt8>) -> Int {
         var end = line.count
@@ -27,7 +27,7 @@ enum Scan {
         return end
     }
 
-    /// Skips one byte, if it is this one.
+    /// Skips one byte, if it is the given one.
     @inline(__always)
     static func byte(_ byte: UInt8, _ line: Span<UInt8>, _ index: inout Int) -> Bool {
         guard index < line.count, line[index] == byte else { return false }
@@ -35,7 +35,7 @@ enum Scan {
         return true
     }
 
-    /// Skips a word, if it stands here.
+    /// Skips a word, if it is here.
     @inline(__always)
     static func word(_ word: StaticString, _ line: Span<UInt8>, _ index: inout Int) -> Bool {
         let count = word.utf8CodeUnitCount
@@ -48,14 +48,14 @@ enum Scan {
         return true
     }
 
-    /// Whether the line begins with a word; spaces before it do not count.
+    /// Returns whether the line begins with a word, after optional spaces.
     static func begins(_ line: Span<UInt8>, with start: StaticString) -> Bool {
         var index = 0
         space(line, &index)
         return word(start, line, &index)
     }
 
-    /// Skips to behind the next occurrence of a word.
+    /// Skips to just after the next occurrence of a word.
     static func find(_ wanted: StaticString, _ line: Span<UInt8>, _ index: inout Int) -> Bool {
         while index < line.count {
             var after = index
@@ -70,7 +70,7 @@ enum Scan {
 
     // MARK: Numbers
 
-    /// A decimal whole number of at most 18 digits. Leading zeros mean nothing: 0013 is thirteen.
+    /// Reads a decimal integer of at most 18 digits. Leading zeros are ignored: 0013 is thirteen.
     @inline(__always)
     static func decimal(_ line: Span<UInt8>, _ index: inout Int) -> Int? {
         let isNegative = byte(UInt8(ascii: "-"), line, &index)
@@ -91,7 +91,7 @@ enum Scan {
         return index > start && index - start <= most ? value : nil
     }
 
-    /// A hexadecimal number of at most eight digits.
+    /// Reads a hexadecimal number of at most eight digits.
     @inline(__always)
     static func hex(_ line: Span<UInt8>, _ index: inout Int) -> Int? {
         let start = index
@@ -111,7 +111,7 @@ enum Scan {
         return index > start && index - start <= 8 ? value : nil
     }
 
-    /// Seconds with a fraction, in microseconds; further digits are cut off. At most twelve digits of seconds.
+    /// Reads seconds (at most twelve digits) with a fraction, as microseconds; further digits are cut off.
     @inline(__always)
     static func time(_ line: Span<UInt8>, _ index: inout Int) -> Int? {
         guard let seconds = digits(line, &index, atMost: 12), byte(UInt8(ascii: "."), line, &index) else { return nil }
@@ -128,7 +128,7 @@ enum Scan {
         return index > start ? seconds * 1_000_000 + microseconds : nil
     }
 
-    /// A decimal number with or without a fraction; spaces before it are skipped.
+    /// Reads a decimal number with or without a fraction, after optional spaces.
     static func real(_ line: Span<UInt8>, _ index: inout Int) -> Double? {
         space(line, &index)
         let isNegative = byte(UInt8(ascii: "-"), line, &index)
@@ -146,7 +146,7 @@ enum Scan {
 
     // MARK: Text
 
-    /// What stands between the first and the last double quote, or all that follows if there are none; for names.
+    /// Returns a name: the text between enclosing double quotes, or without them the rest of the line.
     static func name(_ line: Span<UInt8>, from start: Int) -> String {
         var start = start
         space(line, &start)
@@ -159,12 +159,12 @@ enum Scan {
         return text(line, start..<end)
     }
 
-    /// Bytes as text.
+    /// Returns bytes as text.
     static func text(_ line: Span<UInt8>, _ range: Range<Int>) -> String {
         String(decoding: range.map { line[$0] }, as: UTF8.self)
     }
 
-    /// The beginning of a line as it may be shown to people: no control characters, and not much of it.
+    /// Returns the beginning of a line for display: shortened, and without control characters.
     static func excerpt(_ line: Span<UInt8>) -> String {
         let most = 60
         let shown = text(line, 0..<min(line.count, most)).unicodeScalars.map { scalar in

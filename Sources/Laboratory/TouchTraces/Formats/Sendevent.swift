@@ -1,8 +1,8 @@
-// Scripts of Android's `sendevent /dev/input/event2 3 53 631`: type, code and value in decimal. They tell no times: only
-// what they sleep, and the rate of frames that the caller gives.
+// Parses scripts of Android's `sendevent /dev/input/event2 3 53 631`: type, code and value in decimal. Their only times
+// are those they sleep, and the frame rate that the caller gives.
 
 struct SendeventParser: EventLineParser {
-    /// Microseconds of one frame, if the caller knows.
+    /// Microseconds per frame, or 0 if unknown.
     private let step: Int
     private var time = 0
     private var reports = 0
@@ -10,10 +10,10 @@ struct SendeventParser: EventLineParser {
 
     init() { self.init(rate: nil) }
 
-    /// - Parameter rate: frames a second; `nil` is not known.
+    /// - Parameter rate: frames per second; `nil` if unknown.
     init(rate: Double?) { step = rate.map { Int(min(1_000_000 / $0, 1e12).rounded()) } ?? 0 }
 
-    /// Whether nothing tells how far frames are apart.
+    /// Whether nothing gives the time between frames.
     var isTimeless: Bool { reports > 1 && step == 0 && !hasSlept }
 
     static func isHead(_ line: Span<UInt8>) -> Bool { false }
@@ -46,7 +46,7 @@ struct SendeventParser: EventLineParser {
         var index = command.words[1].lowerBound
         let device = GeteventParser.device(line, &index)
         guard let type = number(2), let code = number(3), let value = number(4) else { return nil }
-        // -1 is written as 4294967295 as well.
+        // -1 may be written as 4294967295.
         return InputEvent(
             time: time, type: type, code: code, value: Int(Int32(truncatingIfNeeded: value)), device: device)
     }

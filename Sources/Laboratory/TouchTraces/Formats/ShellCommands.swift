@@ -1,14 +1,14 @@
-// The commands of a shell script or of a typed line, as far as they tell of touches on Android:
-// `adb -s 1234 shell 'input tap 5 6; sleep 0.5'`. Nothing is evaluated: no variable, no loop.
+// Splits a shell script or a typed line into commands, as far as needed for touches on Android: `adb -s 1234 shell
+// 'input tap 5 6; sleep 0.5'`. Nothing is evaluated: no variable, no loop.
 
-/// A command's words, by where they stand in their line.
+/// A command's words, as ranges of its line.
 struct ShellCommand {
     private(set) var words: [Range<Int>]
 
-    /// What stands in front of a command that is run elsewhere, or as another user.
+    /// Words in front of a command that runs elsewhere, or as another user.
     private static let prefixes: Set = ["$", ">", "sudo", "su", "-c", "root", "exec", "cmd", "-t", "-T", "-x", "-n"]
 
-    /// The commands of a line.
+    /// Returns the commands of a line.
     static func all(_ line: Span<UInt8>) -> [ShellCommand] {
         var commands: [ShellCommand] = []
         var words: [Range<Int>] = []
@@ -47,7 +47,7 @@ struct ShellCommand {
         self.words = Array(words)
     }
 
-    /// How long a command sleeps, in microseconds; `nil` if that is not what it does.
+    /// Returns how long a command sleeps, in microseconds; `nil` if it does not sleep.
     func sleeps(_ line: Span<UInt8>) -> Int? {
         guard words.count == 2 else { return nil }
         let unit: Double

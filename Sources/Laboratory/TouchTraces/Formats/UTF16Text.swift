@@ -1,17 +1,17 @@
-// Text of two bytes to a character, as PowerShell's `>` writes it, on its way to UTF-8, however the bytes are cut.
+// Converts UTF-16 text, as PowerShell's `>` writes it, to UTF-8, however the bytes are cut.
 
-/// Makes UTF-8 of UTF-16. What is no text becomes U+FFFD.
+/// A converter from UTF-16 to UTF-8. Invalid units become U+FFFD.
 struct UTF16Text {
     private let isBigEndian: Bool
-    /// The first byte of a unit whose second is not there yet.
+    /// The first byte of an incomplete unit.
     private var half: UInt8?
-    /// The first unit of a character whose second is not there yet.
+    /// The first unit of an incomplete surrogate pair.
     private var lead: UInt16?
 
-    /// How long the byte order mark is.
+    /// The length of the byte order mark.
     static let markLength = 2
 
-    /// The text that begins with a byte order mark; `nil` if these bytes are none.
+    /// Creates a converter for text that begins with these bytes; `nil` without a byte order mark.
     init?(_ bytes: Span<UInt8>) {
         guard bytes.count >= Self.markLength else { return nil }
         switch (bytes[0], bytes[1]) {

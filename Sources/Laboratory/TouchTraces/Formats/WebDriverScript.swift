@@ -1,30 +1,30 @@
-// A WebDriver script (W3C, section "Actions"): each source has an action for each tick, and a tick takes as long as its
-// longest action. Moves that take time become 60 frames a second. A script that tells its viewport is for a browser: there
-// each tick takes whole frames, of which one tells what has moved.
+// Plays a WebDriver script (W3C, section "Actions"): each source has an action for each tick, and a tick takes as long
+// as its longest action. Moves that take time become 60 frames per second. A script that contains its viewport is for a
+// browser: each tick takes whole frames there, one of which reports the moves.
 
-/// How long ticks last in a browser: whole frames, of which there are 30 a second. (Measured on chromedriver: a move that asks
-/// for 20 ms takes 33.3, and one that asks for 33 takes 50; a rest takes 2 ms more than it asks for.)
+/// How long ticks last in a browser: whole frames, 30 per second. (Measured on chromedriver: a move that asks for 20 ms
+/// takes 33.3, and one that asks for 33 takes 50; a rest takes 2 ms more than it asks for.)
 package enum BrowserTick {
-    /// A frame, in milliseconds.
+    /// The duration of a frame, in milliseconds.
     package static let frameMs = 100.0 / 3
-    /// What to ask for, in milliseconds, for a move to take a frame.
+    /// The duration to ask for, in milliseconds, so that a move takes one frame.
     package static let moveMs = 20
 
-    /// What to ask for, in milliseconds, for a rest to take so many frames.
+    /// Returns the duration to ask for, in milliseconds, so that a rest takes this many frames.
     package static func restMs(_ frames: Int) -> Int { Int(Double(frames) * frameMs) }
 
-    /// How long a tick lasts that asks for a time, in milliseconds.
+    /// Returns how long a tick lasts that asks for a duration, in milliseconds.
     static func lastingMs(_ askedMs: Double) -> Double { (askedMs / frameMs).rounded(.up) * frameMs }
 }
 
-/// Plays the fingers of scripts, one script behind the other.
+/// A player of scripts, one after another.
 struct WebDriverScript {
     private struct Finger {
         var x = 0.0
         var y = 0.0
     }
 
-    /// What a finger does within a tick.
+    /// A finger's move within a tick.
     private struct Move {
         let finger: Int
         let from: Finger
@@ -33,26 +33,26 @@ struct WebDriverScript {
     }
 
     private var sources: [WebValue.Source] = []
-    /// Fingers by the names of their sources; where they are outlasts a script.
+    /// The names of the fingers' sources; names and positions outlast a script.
     private var names: [String] = []
     private var fingers: [Finger] = []
-    /// The time at which the next tick begins, in milliseconds.
+    /// The start of the next tick, in milliseconds.
     private var timeMs = 0.0
     /// Whether ticks take as long as in a browser.
     var isForBrowser = false
 
     private static let most = 64
     private static let frameMs = 1000.0 / 60
-    /// An hour: longer than any script, and yet no end of frames.
+    /// An hour: longer than any script, but it bounds the number of frames.
     private static let longestMs = 3_600_000.0
     private static let types: Set = ["pause", "pointerMove", "pointerDown", "pointerUp", "pointerCancel"]
 
-    /// Whether one of these sources has come already, so that another script begins with it.
+    /// Returns whether one of these sources has come already, so that another script begins.
     func has(_ others: [WebValue.Source]) -> Bool {
         others.contains { other in sources.contains { $0.id == other.id } }
     }
 
-    /// Adds sources that play at the same time; those of keys and wheels are left out.
+    /// Adds sources that play at the same time; those of keys and wheels are ignored.
     mutating func add(_ others: [WebValue.Source]) throws(Damaged) {
         let pointers = others.filter { $0.type == "pointer" }
         guard sources.count + pointers.count <= Self.most else { throw Damaged() }
@@ -62,7 +62,7 @@ struct WebDriverScript {
         sources += pointers
     }
 
-    /// How long it takes to play sources: each tick as long as its longest action, in milliseconds.
+    /// Returns how long it takes to play sources, in milliseconds: each tick takes as long as its longest action.
     private func duration(_ sources: [WebValue.Source]) -> Double {
         var ticks: [Double] = []
         for source in sources {
@@ -83,7 +83,7 @@ struct WebDriverScript {
         guard types.contains(action.type), 0...longestMs ~= action.duration ?? 0 else { return false }
         guard action.type == "pointerMove" else { return true }
         guard let x = action.x, let y = action.y, abs(x) <= 1e6, abs(y) <= 1e6 else { return false }
-        // Where an element was, the script does not tell.
+        // The script does not say where an element was.
         if case .element? = action.origin { return false }
         return true
     }
@@ -141,7 +141,7 @@ struct WebDriverScript {
         return Move(finger: finger, from: from, to: to, duration: duration(action))
     }
 
-    /// Puts a finger where it is at a time of its move, in milliseconds since the tick began. Says whether it is down.
+    /// Puts a finger where its move is at a time, in milliseconds since the tick began. Returns whether it is down.
     private mutating func set(_ move: Move, at time: Double, _ frames: inout WebFrames) -> Bool {
         let share = move.duration > 0 ? min(time / move.duration, 1) : 1
         fingers[move.finger] = Finger(

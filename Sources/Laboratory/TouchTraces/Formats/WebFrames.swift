@@ -1,13 +1,13 @@
-// The fingers of a web page as they come and go, whether a page, Chrome's debugger, or a WebDriver script reports them.
+// Tracks the fingers of a web page, whether reported by a page, Chrome's debugger or a WebDriver script.
 
-/// Keeps the fingers of a page, and makes frames of them.
+/// The fingers of a page, and the frames made of them.
 struct WebFrames {
     private struct Finger {
         var identifier: Double
         var contact: Contact
     }
 
-    /// The frames that the last value made.
+    /// The frames from the last value.
     private(set) var frames: [ContactFrame] = []
 
     private var fingers: [Finger] = []
@@ -15,15 +15,15 @@ struct WebFrames {
     private var clock = FrameClock()
     private var numbers = ContactNumbers()
 
-    /// The most fingers of a device.
+    /// The maximum number of fingers of a device.
     private static let mostFingers = 64
     private static let positions = -1e9...1e9
-    /// Milliseconds: those of ``FrameClock/recorded``.
+    /// Milliseconds: the same range as ``FrameClock/recorded``.
     private static let times = -1e13...1e13
 
     var isEmpty: Bool { fingers.isEmpty }
 
-    /// Whether a time can be one of a recording, in milliseconds.
+    /// Returns whether a time in milliseconds is valid in a recording.
     static func isTime(_ timeMs: Double) -> Bool { times.contains(timeMs) }
 
     func isDown(_ identifier: Double) -> Bool { fingers.contains { $0.identifier == identifier } }
@@ -37,7 +37,7 @@ struct WebFrames {
         guard positions.contains(x), positions.contains(y) else { throw Damaged() }
     }
 
-    /// These fingers are there, and no others.
+    /// Sets the fingers that are down.
     mutating func set(_ touches: [WebValue.Touch]) throws(Damaged) {
         guard touches.count <= Self.mostFingers else { throw Damaged() }
         for touch in touches { try Self.check(touch.x, touch.y) }
@@ -49,7 +49,7 @@ struct WebFrames {
         }
     }
 
-    /// A finger lands; one of the same identifier that was there has lifted.
+    /// Lands a finger; lifts one with the same identifier first.
     mutating func land(_ identifier: Double, _ x: Double, _ y: Double) throws(Damaged) {
         try Self.check(x, y)
         lift(identifier)
@@ -57,7 +57,7 @@ struct WebFrames {
         fingers.append(Finger(identifier: identifier, contact: Contact(id: numbers.next(), x: x, y: y)))
     }
 
-    /// A finger moves, if it is there.
+    /// Moves a finger, if it is down.
     mutating func move(_ identifier: Double, _ x: Double, _ y: Double) throws(Damaged) {
         try Self.check(x, y)
         guard let found = fingers.firstIndex(where: { $0.identifier == identifier }) else { return }
@@ -65,12 +65,12 @@ struct WebFrames {
         fingers[found].contact.y = y
     }
 
-    /// A finger lifts, if it is there.
+    /// Lifts a finger, if it is down.
     mutating func lift(_ identifier: Double) { fingers.removeAll { $0.identifier == identifier } }
 
     mutating func liftAll() { fingers.removeAll(keepingCapacity: true) }
 
-    /// One finger is lost. The others are cancelled as well; they land again.
+    /// Drops a lost finger. The others are cancelled as well, and land again.
     mutating func lose(_ identifier: Double) {
         lift(identifier)
         for index in fingers.indices { fingers[index].contact.id = numbers.next() }
@@ -90,7 +90,7 @@ struct WebFrames {
         frames.append(frame)
     }
 
-    /// Ends the recording; fingers that are still there are cancelled.
+    /// Ends the recording; fingers that are still down are cancelled.
     mutating func finish(_ notes: inout RecordingNotes) {
         guard !fingers.isEmpty else { return }
         notes.add(.leftDown, fingers.count)

@@ -1,5 +1,5 @@
-// Touches of a web page in JSON: its own events, as TouchEvent or PointerEvent has them; Chrome's
-// `Input.dispatchTouchEvent` messages; scripts of WebDriver.
+// Reads touches of a web page in JSON: its own TouchEvents or PointerEvents; Chrome's `Input.dispatchTouchEvent`
+// messages; WebDriver scripts.
 //
 //     {"viewport":{"width":390,"height":844}}
 //     {"type":"touchmove","timeStamp":1234.5,"touches":[{"identifier":0,"clientX":101.5,"clientY":200}]}
@@ -8,12 +8,12 @@
 //     {"method":"Emulation.setDeviceMetricsOverride","params":{"width":390,"height":844}}
 //     {"actions":[{"type":"pointer","id":"finger1","actions":[{"type":"pointerMove","duration":0,"x":101,"y":200}]}]}
 //
-// `touches` are all that are on the screen after the event. What else an object has is ignored, and so is any other
-// event. Times are milliseconds; positions are CSS pixels, which are points.
+// `touches` are all touches on the screen after the event. Other members and other events are ignored. Times are
+// milliseconds; positions are CSS pixels, which are points.
 
-/// Reads touches of a web page.
+/// A reader of a web page's touches.
 struct WebTouches {
-    /// What the recording is, as far as its values have told.
+    /// The recording's format, as far as its values have shown it.
     private(set) var format = RecordingFormat.webTouches
     /// The viewport as a device, as far as it is known.
     private(set) var device = DeviceDescription(isInPoints: true)
@@ -24,11 +24,11 @@ struct WebTouches {
 
     init(rate: Double?) { steps = FrameSteps(rate: rate) }
 
-    /// The frames that the last object made.
+    /// The frames from the last object.
     var frames: [ContactFrame] { fingers.frames }
 
-    /// Whether an object can stand in recordings of this shape only; one that stands over several lines, or in an array,
-    /// can be any of them.
+    /// Returns whether only recordings of this format can contain an object. An object over several lines, or in an
+    /// array, may be of any of its shapes.
     static func recognizes(_ text: Span<UInt8>) -> Bool {
         guard Scan.begins(text, with: "{"), let value = WebValue(text) else { return false }
         if value.dispatch != nil || value.sources != nil { return true }
@@ -37,7 +37,7 @@ struct WebTouches {
         return kind.isOfTouches ? value.touches != nil : value.pointerId != nil
     }
 
-    /// Whether an object is a script, which may be longer than lines are.
+    /// Returns whether an object is a script, which may exceed the maximum line length.
     static func isScript(_ text: Span<UInt8>) -> Bool { WebValue(text)?.sources != nil }
 
     private enum Kind: String {
@@ -52,7 +52,7 @@ struct WebTouches {
         }
     }
 
-    /// Reads an object, of which ``frames`` are then what it made.
+    /// Reads an object, and sets ``frames`` to what it made.
     mutating func parse(_ text: Span<UInt8>, _ notes: inout RecordingNotes) throws(Damaged) {
         fingers.clear()
         if Scan.isAtEnd(text, 0) { return }
@@ -80,26 +80,26 @@ struct WebTouches {
         }
     }
 
-    /// An array has ended, and with it a script of which each element was a finger.
+    /// Ends an array, and with it a script whose elements were the fingers.
     mutating func endArray(_ notes: inout RecordingNotes) {
         fingers.clear()
         play(&notes)
     }
 
-    /// Ends the recording; fingers that are still there are cancelled.
+    /// Ends the recording; fingers that are still down are cancelled.
     mutating func finish(_ notes: inout RecordingNotes) {
         fingers.clear()
         play(&notes)
         fingers.finish(&notes)
     }
 
-    /// Sets the viewport, and the header that tells it most exactly.
+    /// Sets the viewport, preferably from the header, which has it exactly.
     private mutating func set(_ value: WebValue) throws(Damaged) {
         let told = value.header?.viewport
         guard let width = told?.width ?? value.viewport?.width, let height = told?.height ?? value.viewport?.height,
             Surface.sizes.contains(width), Surface.sizes.contains(height)
         else { throw Damaged() }
-        // A viewport that changes later is another recording's business.
+        // Later changes of the viewport are ignored.
         guard device.x == nil else { return }
         device.header = value.header
         device.x = DeviceAxis(minimum: 0, maximum: width)
@@ -124,7 +124,7 @@ struct WebTouches {
             return fingers.complete(at: timeMs, isCancelled: kind == .touchcancel, &notes)
         }
         guard let id = value.pointerId else { throw Damaged() }
-        // A mouse moves without having come.
+        // A mouse moves without being down.
         guard kind == .pointerdown || fingers.isDown(id) else { return }
         if kind == .pointercancel {
             fingers.lose(id)
@@ -141,8 +141,8 @@ struct WebTouches {
 
     // MARK: Messages to Chrome
 
-    /// The points of a message are all that are there. Where a second finger is started while another one is down, each
-    /// finger has messages of its own, as Puppeteer writes them.
+    /// Reads a message, whose points are all fingers that are down; unless a second finger started alone while another
+    /// one was down: then each finger has its own messages, as Puppeteer writes them.
     private mutating func read(
         _ dispatch: WebValue.Dispatch, _ requestTime: Double?, _ notes: inout RecordingNotes
     ) throws(Damaged) {

@@ -1,8 +1,8 @@
-// One object of a recording in JSON, of whichever shape: the members that count, and no others.
+// Reads one object of a JSON recording, of any known shape: only the members that matter.
 
 import JSONLines
 
-/// The members of an object that count.
+/// The members that matter of an object.
 struct WebValue {
     /// A touch of a TouchEvent.
     struct Touch {
@@ -30,7 +30,7 @@ struct WebValue {
         var timestamp: Double?
     }
 
-    /// A source of a WebDriver script: all that one finger does, an action for each tick.
+    /// A source of a WebDriver script: everything one finger does, an action for each tick.
     struct Source {
         var type: String
         var id: String
@@ -46,38 +46,38 @@ struct WebValue {
         var origin: Origin?
     }
 
-    /// What the position of a move counts from.
+    /// The origin of a move's position.
     enum Origin {
         case viewport, pointer
-        /// An element of the page, wherever that was.
+        /// An element of the page; its position is unknown.
         case element
     }
 
-    // Of a page's event.
+    // Members of a page's event.
     var type: String?
     var timeStamp: Double?
     var touches: [Touch]?
     var pointerId: Double?
     var x: Double?
     var y: Double?
-    /// The viewport, which a script tells, or an object of its own.
+    /// The viewport, from a script or an object of its own.
     var viewport: Size?
-    /// The header of the trace that the fingers make, beside the viewport.
+    /// The header of the trace that was exported, besides the viewport.
     var header: ToldHeader?
-    // Of a message to Chrome.
+    // Members of a message to Chrome.
     var dispatch: Dispatch?
     /// When Chrome's own protocol monitor saw the message, in milliseconds.
     var requestTime: Double?
-    // Of a WebDriver script.
+    // Members of a WebDriver script.
     var sources: [Source]?
 
     private static let dispatchMethod = "Input.dispatchTouchEvent"
     /// Chrome's message that sets the viewport.
     private static let viewportMethod = "Emulation.setDeviceMetricsOverride"
-    /// The sources of a script that are no fingers.
+    /// The sources of a script that are not fingers.
     private static let otherSources: Set = ["key", "wheel", "none"]
 
-    /// Reads an object; `nil` if it is no JSON, or not of this shape.
+    /// Reads an object; returns `nil` if it is not JSON, or not of this shape.
     init?(_ text: Span<UInt8>) {
         guard let json = try? JSONValue(reading: text), let members = json.object else { return nil }
         if members["method"] == .string(Self.viewportMethod) {
@@ -98,7 +98,7 @@ struct WebValue {
         viewport = members["viewport"].flatMap(Size.init)
         header = ToldHeader(members["trace"])
         if let actions = members["actions"] {
-            // A script has its sources in an object; or an array has them, and then this is one.
+            // A script's sources are in an object, or in an array whose elements come here one at a time.
             if let type {
                 let isOther = Self.otherSources.contains(type)
                 guard let sources = isOther ? [] : Source(json).map({ [$0] }) else { return nil }
@@ -118,17 +118,17 @@ struct WebValue {
     }
 }
 
-// MARK: Its parts: each is `nil` if what has to be there is not
+// MARK: Parts: each is `nil` if a required member is missing
 
 extension JSONValue {
-    /// The values of an array; `nil` if it is none, or one of them is not what is read.
+    /// Returns the values of an array; `nil` if it is not an array, or one of them cannot be read.
     fileprivate func all<Value>(_ read: (JSONValue) -> Value?) -> [Value]? {
         guard let array else { return nil }
         let values = array.compactMap(read)
         return values.count == array.count ? values : nil
     }
 
-    /// Whether members are numbers, or not there.
+    /// Returns whether members are numbers or missing.
     fileprivate func mayHaveNumbers(_ names: String...) -> Bool {
         names.allSatisfy { name in
             guard let value = self[name], value != .null else { return true }

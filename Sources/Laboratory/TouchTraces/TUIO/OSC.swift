@@ -1,24 +1,24 @@
-// Open Sound Control 1.0, as far as TUIO needs it: a datagram to messages. Invariant: what is not right is an error, and
-// nothing is read beyond the datagram.
+// Decodes the part of Open Sound Control 1.0 that TUIO needs: a datagram to messages. Invariant: anything malformed is
+// an error, and nothing is read past the end of the datagram.
 
-/// A message of Open Sound Control.
+/// An Open Sound Control message.
 struct OSCMessage: Equatable {
     enum Argument: Equatable {
         case integer(Int)
         case number(Double)
         case text(String)
-        /// Units of 2^-32 s since 1900; 1 is at once.
+        /// Units of 2^-32 s since 1900; 1 means "immediately".
         case time(UInt64)
-        /// What TUIO has no use for.
+        /// A value that TUIO does not use.
         case other
     }
 
     let address: String
     let arguments: [Argument]
 
-    /// The messages of a datagram, those of its bundles one after another.
+    /// Returns the messages of a datagram, with those of its bundles in order.
     ///
-    /// - Throws: ``TUIOError`` for what is no message and no bundle.
+    /// - Throws: ``TUIOError`` if the datagram is neither a message nor a bundle.
     static func all(_ datagram: ArraySlice<UInt8>) throws(TUIOError) -> [OSCMessage] {
         var messages: [OSCMessage] = []
         var reader = OSCReader(rest: datagram)
@@ -27,16 +27,16 @@ struct OSCMessage: Equatable {
     }
 }
 
-/// A datagram that is not right.
+/// The error for a malformed datagram.
 package struct TUIOError: Error, Equatable {
-    /// What is wrong with it, as a part of a sentence.
+    /// What is wrong with it, as part of a sentence.
     package let message: String
 }
 
 private struct OSCReader {
     var rest: ArraySlice<UInt8>
 
-    /// So deep bundles stand in one another at the most.
+    /// The maximum nesting depth of bundles.
     private static let deepest = 8
 
     mutating func read(_ messages: inout [OSCMessage], depth: Int) throws(TUIOError) {
@@ -84,7 +84,7 @@ private struct OSCReader {
         }
     }
 
-    /// Text up to its NUL, and the bytes that make its length a multiple of four.
+    /// Reads text up to its NUL, and the padding to a multiple of four bytes.
     private mutating func text() throws(TUIOError) -> String {
         guard let end = rest.firstIndex(of: 0) else { throw TUIOError(message: "no text of OSC") }
         let text = String(decoding: rest[..<end], as: UTF8.self)
@@ -92,7 +92,7 @@ private struct OSCReader {
         return text
     }
 
-    /// A number with its sign, the high byte first.
+    /// Reads a signed big-endian integer.
     private mutating func integer(_ size: Int) throws(TUIOError) -> Int {
         let bits = try take(size).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         return size == 4 ? Int(Int32(truncatingIfNeeded: bits)) : Int(truncatingIfNeeded: bits)

@@ -1,62 +1,62 @@
-// Fingers by TUIO 1.1 (https://www.tuio.org/?specification) and 2.0 (https://www.tuio.org/?tuio20): datagrams in, what is on
-// each source's surface out. A datagram may be lost, come late or be anything; time comes in from outside. Protocols/tuio.md
-// says what is taken.
+// Decodes fingers sent by TUIO 1.1 (https://www.tuio.org/?specification) and 2.0 (https://www.tuio.org/?tuio20): takes
+// datagrams, and returns what is on each source's surface. A datagram may be lost, late or malformed; the caller
+// supplies the time. Protocols/tuio.md lists what is supported.
 
 import GimbalProtocol
 import MapCamera
 import Touches
 
-/// All fingers on the surface of a source, from one of its frames.
+/// All fingers on a source's surface in one of its frames.
 package struct TUIOFrame: Equatable {
-    /// Tells sources apart: at most 64 printable characters of ASCII.
+    /// The source's unique name: at most 64 printable ASCII characters.
     package let source: String
-    /// Milliseconds of the source's clock; `nil` where it tells none.
+    /// Milliseconds of the source's clock; `nil` if it sends no time.
     package let timeMs: Double?
-    /// Positions are shares of the surface's width and height, 0 to 1 from its top left corner; at most 256.
+    /// At most 256 fingers. Positions are fractions of the surface's width and height, 0 to 1 from its top left corner.
     package let fingers: [Touch]
-    /// Whether those before are lost, and have not lifted.
+    /// Whether the previous fingers were lost, rather than lifted.
     package let isCancelled: Bool
 }
 
-/// Follows the sources that send to one port.
+/// A decoder for all sources that send to one port.
 package struct TUIODecoder {
-    /// What a source has said.
+    /// The state of one source.
     private struct Source {
         let name: String
-        /// When its last frame came, in milliseconds.
+        /// When its last frame arrived, in milliseconds.
         var heardMs: Double
-        /// The number of its last frame that had one.
+        /// The number of its last numbered frame.
         var number: Int32?
-        /// In the order in which they landed.
+        /// In landing order.
         var fingers: [Touch] = []
-        /// Of the frame that has not ended: where fingers are, which there are, its number and its time.
+        /// The unfinished frame: positions of fingers, ids of those present, its number and its time.
         var positions: [Int: ScreenPoint] = [:]
         var alive: [Int]?
         var nextNumber: Int32?
         var timeMs: Double?
     }
 
-    /// So many sources are followed at one time: as many surfaces a connection may have fingers on.
+    /// The maximum number of sources followed at a time: as many as the surfaces a connection may have fingers on.
     package static let mostSources = 16
-    /// Fingers of a source that is silent for so many milliseconds are lost.
+    /// A source that is silent for this many milliseconds loses its fingers.
     package static let longestSilenceMs = 5000.0
-    /// A frame is late if it is behind the last one by so many at the most; one that is farther back begins anew.
+    /// A frame is late if its number is at most this far behind the last one; one farther behind restarts the count.
     private static let mostLateFrames: Int32 = 100
-    /// A frame that comes so many milliseconds after the last one is not late, whatever its number.
+    /// A frame that arrives this many milliseconds after the last one is not late, whatever its number.
     private static let longestDelayMs = 1000.0
 
     private var sources: [Source] = []
 
-    /// Follows nothing yet.
+    /// Creates a decoder that follows no source yet.
     package init() {}
 
     /// Reads a datagram.
     ///
     /// - Parameters:
-    ///   - host, port: who has sent it.
-    ///   - nowMs: when it came, in milliseconds of any clock that does not go back.
+    ///   - host, port: its sender.
+    ///   - nowMs: its arrival time, in milliseconds of any monotonic clock.
     /// - Returns: the surfaces whose fingers have changed.
-    /// - Throws: ``TUIOError`` for a datagram that is not right, of which nothing is taken.
+    /// - Throws: ``TUIOError`` if the datagram is malformed; none of it is applied then.
     package mutating func read(
         _ datagram: ArraySlice<UInt8>, from host: String, port: Int, at nowMs: Double
     ) throws(TUIOError) -> [TUIOFrame] {
@@ -76,7 +76,7 @@ package struct TUIODecoder {
         return frames
     }
 
-    /// Cancels the fingers of sources that are silent.
+    /// Cancels the fingers of silent sources.
     package mutating func expire(at nowMs: Double) -> [TUIOFrame] {
         sources.indices.filter { nowMs - sources[$0].heardMs >= Self.longestSilenceMs }.compactMap { index in
             sources[index].number = nil
@@ -84,14 +84,14 @@ package struct TUIODecoder {
         }
     }
 
-    /// When there is something to ``expire(at:)`` next, in milliseconds.
+    /// When ``expire(at:)`` next has something to do, in milliseconds.
     package var expiryMs: Double? {
         sources.filter { !$0.fingers.isEmpty }.map { $0.heardMs + Self.longestSilenceMs }.min()
     }
 
     // MARK: Sources
 
-    /// `NAME@HOST`, of what a source calls itself and where it is.
+    /// Returns `NAME@HOST`, from the name that a source sends and its address.
     private static func name(_ name: String, _ host: String, _ port: Int) -> String {
         let name = name.isEmpty ? "\(host):\(port)" : name.contains("@") ? name : "\(name)@\(host)"
         let bytes = name.utf8.prefix(64).map { byte in
@@ -100,7 +100,7 @@ package struct TUIODecoder {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// A new source takes the place of the one that has been silent longest of those without fingers; `nil` if all have some.
+    /// Finds or adds a source; may replace the longest silent one without fingers. Returns `nil` if all have fingers.
     private mutating func index(of name: String, at nowMs: Double) -> Int? {
         if let known = sources.firstIndex(where: { $0.name == name }) { return known }
         let new = Source(name: name, heardMs: nowMs)
@@ -123,7 +123,7 @@ package struct TUIODecoder {
             sources[index].positions = [:]
             (sources[index].nextNumber, sources[index].timeMs) = (number, timeMs)
         case .set(let id, let position):
-            // A frame that never ends is kept no longer than this.
+            // Bounds the memory of a frame that never ends.
             if sources[index].positions.count < 4 * RequestDecoder.mostFingers {
                 sources[index].positions[id] = position
             }
@@ -148,7 +148,7 @@ package struct TUIODecoder {
             sources[index].number = number
         }
         sources[index].heardMs = nowMs
-        // Where nothing is said of that, all are still there. Of those that land, one whose position was lost waits for the next.
+        // Without an alive message, all fingers stay. A finger that lands without a position waits for one.
         let alive = source.alive ?? source.fingers.map(\.id)
         var (left, ids) = (Set(alive), [Int]())
         for id in source.fingers.map(\.id) + alive where left.remove(id) != nil { ids.append(id) }
@@ -168,9 +168,9 @@ package struct TUIODecoder {
     }
 }
 
-/// A message of TUIO about fingers.
+/// A TUIO message about fingers.
 private enum TUIOMessage {
-    /// 1.1: what the source calls itself.
+    /// 1.1: the source's name.
     case source(String)
     /// 2.0: a frame begins.
     case begin(Int32?, timeMs: Double?, source: String)
@@ -181,7 +181,7 @@ private enum TUIOMessage {
     /// 2.0: a frame ends.
     case aliveAtEnd([Int])
 
-    /// Nothing for messages about anything else.
+    /// Returns `nil` for messages about anything else.
     init?(_ message: OSCMessage) throws(TUIOError) {
         let values = Values(message)
         switch (message.address, message.arguments.first) {
@@ -189,11 +189,11 @@ private enum TUIOMessage {
         case ("/tuio/2Dcur", .text("alive")): self = .alive(try values.integers(from: 1))
         case ("/tuio/2Dcur", .text("set")): self = .set(try values.integer(1), try values.position(2))
         case ("/tuio/2Dcur", .text("fseq")):
-            // -1: out of the order.
+            // -1: outside the sequence.
             let number = try values.integer(1)
             self = .end(number > 0 ? Int32(truncatingIfNeeded: number) : nil)
         case ("/tuio2/frm", _):
-            // 0: out of the order.
+            // 0: outside the sequence.
             let number = try values.integer(0)
             let source = message.arguments.count > 3 ? try values.text(3) : ""
             self = .begin(
@@ -205,7 +205,7 @@ private enum TUIOMessage {
         }
     }
 
-    /// The arguments of a message, read as what they must be.
+    /// Typed access to the arguments of a message.
     private struct Values {
         let address: String
         let arguments: [OSCMessage.Argument]
@@ -242,13 +242,13 @@ private enum TUIOMessage {
             ScreenPoint(x: try share(index), y: try share(index + 1))
         }
 
-        /// A finger beside the surface is at its edge.
+        /// Clamps a finger beside the surface to its edge.
         private func share(_ index: Int) throws(TUIOError) -> Double {
             guard case .number(let number) = try value(index), number.isFinite else { throw wrong }
             return min(max(number, 0), 1)
         }
 
-        /// `nil` for the time tag that means "at once".
+        /// Returns `nil` for the time tag that means "immediately".
         func milliseconds(_ index: Int) throws(TUIOError) -> Double? {
             guard case .time(let time) = try value(index) else { throw wrong }
             return time > 1 ? Double(time >> 32) * 1000 + Double(time & 0xffff_ffff) * 1000 / 4_294_967_296 : nil

@@ -1,4 +1,4 @@
-// The countries' coasts and borders at 1:110m, as bytes of the program: the page's world.json, of which there is one copy.
+// The countries' coasts and borders at 1:110m, compiled in from the page's world.json, the only copy.
 #ifndef WORLD_MAP_H
 #define WORLD_MAP_H
 

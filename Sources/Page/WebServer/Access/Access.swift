@@ -1,5 +1,5 @@
-// Who may ask what: the one place that judges a request before anything is done for it. Any page of the world can have its
-// visitor's browser send requests here, and any local user can connect to a loopback port; neither gets anything.
+// Decides which requests are allowed, before anything is done for them. Any page in the world can make its visitor's
+// browser send requests here, and any local user can connect to a loopback port; neither gets anything.
 
 import HTTPTypes
 
@@ -8,7 +8,7 @@ package struct HTTPRefusal: Error, Equatable {
     package let status: HTTPResponse.Status
     /// One line for people.
     package let message: String
-    /// Seconds after which another attempt may go better.
+    /// Seconds after which to try again.
     package var retryAfter: Int?
 
     package init(_ status: HTTPResponse.Status, _ message: String, retryAfter: Int? = nil) {
@@ -16,11 +16,11 @@ package struct HTTPRefusal: Error, Equatable {
     }
 }
 
-/// Where pages come from, as browsers write it: scheme, host, and the port unless it is the scheme's usual one.
+/// The origin of pages, as browsers write it: scheme, host, and the port unless it is the scheme's default.
 package struct Origin: Hashable, Sendable {
     package let text: String
 
-    /// Reads an origin; `nil` for those that do not tell pages apart, such as `*` and `null`.
+    /// Reads an origin; `nil` if it does not identify pages, as `*` and `null`.
     package init?(_ text: String) {
         let lowercased = text.lowercased()
         guard let match = lowercased.wholeMatch(of: Self.form) else { return nil }
@@ -40,14 +40,14 @@ package struct Origin: Hashable, Sendable {
 }
 
 package struct Access: Sendable {
-    /// What the server is called in requests: names with their port, in lower case.
+    /// The server's names in requests, with their port, in lower case.
     package let hosts: Set<String>
-    /// Where pages of other servers come from that may ask, too.
+    /// The origins of other servers' pages that may send requests, too.
     package let guests: Set<Origin>
     /// `http` or `https`.
     package let scheme: String
     let tokens: Tokens
-    /// Reads metrics; `nil` where they are not served.
+    /// The token that reads metrics; `nil` if they are not served.
     let metricsToken: String?
 
     package init(
@@ -61,7 +61,7 @@ package struct Access: Sendable {
         self.metricsToken = metricsToken
     }
 
-    /// Checks that a request means this server. A foreign name that leads here is an attempt to read with a visitor's eyes.
+    /// Checks that a request means this server. A foreign name that leads here is an attempt to read through a visitor.
     package func checkHost(_ head: HTTPRequest) throws(HTTPRefusal) {
         // The first Host is the authority; a second one is still among the fields.
         guard let host = head.authority, head.headerFields[.host] == nil, hosts.contains(host.lowercased()) else {
@@ -69,8 +69,8 @@ package struct Access: Sendable {
         }
     }
 
-    /// Checks that a request that changes something comes from a page of this server's or of a guest's, or from a program
-    /// that says the same.
+    /// Checks that a request that changes something comes from a page of this server or a guest, or from a program that
+    /// says so.
     package func checkSender(_ head: HTTPRequest) throws(HTTPRefusal) {
         guard !head.headerFields[values: .origin].isEmpty else {
             throw HTTPRefusal(.forbidden, "Origin must be \(scheme):// and the host that is asked")
@@ -78,9 +78,9 @@ package struct Access: Sendable {
         try checkReader(head)
     }
 
-    /// Checks that a request comes from no page but those, where it says that it comes from one.
+    /// Checks that a request that names an origin comes from one of those.
     package func checkReader(_ head: HTTPRequest) throws(HTTPRefusal) {
-        // A browser tells of a guest's page that it is of another site.
+        // To a browser, a guest's page is of another site.
         if guest(head) != nil { return }
         let origins = head.headerFields[values: .origin]
         guard origins.isEmpty || origins.count == 1 && isOwn(origin: origins[0]) else {
@@ -93,11 +93,11 @@ package struct Access: Sendable {
         }
     }
 
-    /// The guest that a request comes from; `nil` if it comes from no guest's page.
+    /// Returns the guest that a request comes from; `nil` if it is from no guest's page.
     package func guest(_ head: HTTPRequest) -> Origin? {
         let origins = head.headerFields[values: .origin]
         guard origins.count == 1 else { return nil }
-        // Browsers write an origin in one way only.
+        // Browsers write an origin in only one way.
         return guests.first { $0.text == origins[0] }
     }
 
@@ -106,7 +106,7 @@ package struct Access: Sendable {
         return origin.hasPrefix(prefix) && hosts.contains(origin.dropFirst(prefix.count).lowercased())
     }
 
-    /// What the token of a request allows.
+    /// Returns what the token of a request allows.
     package func role(of head: HTTPRequest) throws(HTTPRefusal) -> Role {
         guard let role = token(of: head).flatMap(tokens.role) else {
             throw HTTPRefusal(.unauthorized, "a token is needed: open the link that gimbal-web has printed")
@@ -130,7 +130,7 @@ package struct Access: Sendable {
 }
 
 extension HTTPField.Name {
-    /// The name is a token, as the initializer asks for.
+    /// Makes a name; all texts here are tokens, as the initializer requires.
     private static func named(_ text: String) -> HTTPField.Name { HTTPField.Name(text) ?? .cacheControl }
 
     static let secFetchSite = named("Sec-Fetch-Site")

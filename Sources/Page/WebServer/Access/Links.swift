@@ -1,4 +1,4 @@
-// Where the server is, as links that a person can open: the token stands in the fragment, which no browser ever sends.
+// The server's links for people to open: the token is in the fragment, which no browser ever sends.
 
 import JSONLines
 import NIOCore
@@ -7,11 +7,11 @@ import NIOCore
 package struct Links: Sendable {
     /// `http://` or `https://`, host and port, for this machine's own browser.
     package let local: String
-    /// The same as others in the network see it; `nil` if no other machine can connect.
+    /// The same for others in the network; `nil` if no other machine can connect.
     package let network: String?
     let tokens: Tokens
-    /// The links that a page that feeds can hand on, with their codes, which are made once: one takes longer than all else
-    /// that a page begins with.
+    /// The links that a page that feeds can share, with their codes. They are made once, as a code takes longer than
+    /// everything else at a page's start.
     private let handedOn: JSONValue
 
     package init(local: String, network: String?, tokens: Tokens) {
@@ -29,14 +29,14 @@ package struct Links: Sendable {
 
     private static func link(_ origin: String, _ token: String) -> String { "\(origin)/#token=\(token)" }
 
-    /// Moves cameras, from this machine.
+    /// The link that moves cameras, for this machine.
     package var feed: String { Self.link(local, tokens.feed) }
-    /// Only looks.
+    /// The link that only watches.
     package var watch: String { Self.link(local, tokens.watch) }
-    /// Moves cameras, from a phone; `nil` if none can connect.
+    /// The link that moves cameras, for a phone; `nil` if none can connect.
     package var phone: String? { network.map { Self.link($0, tokens.feed) } }
 
-    /// The first line of a page's stream. A page that feeds gets the links that can be handed on.
+    /// Returns the first line of a page's stream. A page that feeds gets the links to share.
     func introduction(of page: Page, _ limits: Limits, _ map: StyledMap?) -> PageLine {
         var object: JSONObject = [
             "type": .string("page"), "page": .string(page.id), "role": .string(page.role.rawValue),
@@ -61,7 +61,7 @@ package struct Links: Sendable {
 
 /// Addresses of this machine.
 package enum Addresses {
-    /// The machine's addresses in its networks, IPv4 first; loopback and link-local ones are left out.
+    /// Returns the machine's addresses in its networks, IPv4 first, without loopback and link-local ones.
     package static func ofNetworks() -> [String] {
         let devices = (try? NIOCore.System.enumerateDevices()) ?? []
         let found = devices.compactMap { $0.address?.ipAddress }.filter(isOfNetwork)
@@ -72,14 +72,14 @@ package enum Addresses {
         !text.hasPrefix("127.") && !text.hasPrefix("169.254.") && text != "::1" && !text.hasPrefix("fe80:")
     }
 
-    /// Whether only this machine can reach an address.
+    /// Returns whether only this machine can reach an address.
     package static func isLoopback(_ address: String) -> Bool {
         address == "localhost" || address == "::1" || address.hasPrefix("127.")
     }
 
-    /// An address as it stands in a link.
+    /// Returns an address as it is written in a link.
     package static func inLink(_ address: String) -> String { address.contains(":") ? "[\(address)]" : address }
 
-    /// Whether a text is a host's name or address, as far as its form tells; with a port it is none.
+    /// Returns whether a text has the form of a host's name or address, without a port.
     package static func isHost(_ text: String) -> Bool { Origin("http://" + inLink(text)) != nil }
 }

@@ -1,17 +1,17 @@
-// A link as a QR code, for a phone's camera: libqrencode makes it, without the quiet zone, which the drawing code adds.
+// A link as a QR code, for a phone's camera. libqrencode makes it without the quiet zone, which the drawing code adds.
 
 import CQRencode
 
 package struct QRCode: Sendable {
     /// Rows from the top; `true` is dark.
     package let modules: [[Bool]]
-    /// Modules of a side.
+    /// Modules per side.
     package var size: Int { modules.count }
 
-    /// The most bytes of a text: a code of more is too fine for a phone's camera.
+    /// The most bytes of a text; a longer one's code is too fine for a phone's camera.
     private static let longest = 213
 
-    /// The code of a text with error correction M; `nil` if it is too long.
+    /// Makes the code of a text, with error correction M; `nil` if it is too long.
     package init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count <= Self.longest,
@@ -19,14 +19,14 @@ package struct QRCode: Sendable {
         else { return nil }
         defer { unsafe QRcode_free(code) }
         let size = unsafe Int(code.pointee.width)
-        // A byte for each module: its lowest bit is set where that is dark.
+        // Each module is a byte whose lowest bit is set if it is dark.
         modules = (0..<size).map { y in (0..<size).map { x in unsafe code.pointee.data[y * size + x] & 1 == 1 } }
     }
 
     /// Rows of `0` and `1`.
     package var rows: [String] { modules.map { row in String(row.map { $0 ? "1" : "0" }) } }
 
-    /// The code for a terminal, two rows of modules in a line of characters: dark on light, whatever the terminal's colours.
+    /// The code for a terminal, with two rows of modules per line: dark on light, whatever the terminal's colours.
     package var terminalText: String {
         let quiet = 2
         func isDark(_ x: Int, _ y: Int) -> Bool {

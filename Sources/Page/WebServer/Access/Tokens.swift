@@ -1,45 +1,45 @@
-// The secrets of a server: the holder of one may watch, the holder of another may move cameras, too, and that of the third reads
-// metrics, and nothing else. Invariant: comparing with a secret takes as long for a near miss as for anything else.
+// The secrets of a server: one allows watching, another also moves cameras, and a third only reads metrics. Invariant:
+// comparing with a secret takes as long for a near miss as for anything else.
 
 import Glibc
 
 /// What a request may do.
 package enum Role: String, Sendable {
-    /// It may only look.
+    /// It may only watch.
     case watch
     /// It may move cameras.
     case feed
 }
 
-/// The tokens that a page shows with each of its requests.
+/// The tokens that pages send with their requests.
 package struct Tokens: Equatable, Sendable {
     package let feed: String
     package let watch: String
 
-    /// Bytes of chance in a token: 144 bits cannot be guessed.
+    /// Random bytes in a token: 144 bits cannot be guessed.
     private static let length = 18
 
-    /// New ones.
+    /// Makes new tokens.
     package init() {
         feed = Self.made()
         watch = Self.made()
     }
 
-    /// Tokens that were kept, one on a line: the one that feeds, then the one that watches.
+    /// Reads stored tokens, one per line: first the one that feeds, then the one that watches.
     ///
-    /// - Returns: `nil` unless they are two different ones of at least 16 characters that a link can have.
+    /// - Returns: `nil` unless they are two different ones of at least 16 characters that are allowed in a link.
     package init?(text: String) {
         let lines = text.split(separator: "\n").map(String.init)
         guard lines.count == 2, lines[0] != lines[1], lines.allSatisfy(Self.isUsable) else { return nil }
         (feed, watch) = (lines[0], lines[1])
     }
 
-    /// The text to keep.
+    /// The text to store.
     package var text: String { "\(feed)\n\(watch)\n" }
 
-    /// What the holder of a token may do; `nil` if it is neither.
+    /// Returns what the holder of a token may do; `nil` if it is neither.
     package func role(of token: some StringProtocol) -> Role? {
-        // Both are compared in any case.
+        // Always compares both.
         let (feeds, watches) = (Self.isSame(token, feed), Self.isSame(token, watch))
         return feeds ? .feed : watches ? .watch : nil
     }
@@ -53,10 +53,10 @@ package struct Tokens: Equatable, Sendable {
         (16...128).contains(text.utf8.count) && text.utf8.allSatisfy { letters.contains($0) }
     }
 
-    /// Letters that stand for themselves in a link (RFC 4648, base64url): 6 bits each.
+    /// Letters that need no escape in a link (RFC 4648, base64url): 6 bits each.
     private static let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-    /// A text that cannot be guessed.
+    /// Returns a text that cannot be guessed.
     static func made() -> String {
         var generator = SystemRandomNumberGenerator()
         let bytes = (0..<length * 8 / 6).map { _ in letters[Int(generator.next() & 63)] }
@@ -65,12 +65,12 @@ package struct Tokens: Equatable, Sendable {
 }
 
 extension Tokens {
-    /// A file of tokens that cannot be used, or not be made.
+    /// A file of tokens that cannot be used or made.
     package struct FileError: Error, CustomStringConvertible {
         package let description: String
     }
 
-    /// Reads the tokens that a file has, or makes the file with new ones, for its owner alone.
+    /// Reads the tokens from a file, or makes the file with new ones, for its owner alone.
     package init(file path: String) throws(FileError) {
         let text = try Self.kept(in: path, new: Tokens().text)
         guard let tokens = Tokens(text: text) else {
@@ -82,7 +82,7 @@ extension Tokens {
         self = tokens
     }
 
-    /// Reads the token for metrics that a file has, or makes the file with a new one, for its owner alone.
+    /// Reads the token for metrics from a file, or makes the file with a new one, for its owner alone.
     package static func forMetrics(file path: String) throws(FileError) -> String {
         let lines = try kept(in: path, new: made() + "\n").split(separator: "\n")
         guard lines.count == 1, isUsable(String(lines[0])) else {
@@ -94,7 +94,7 @@ extension Tokens {
         return String(lines[0])
     }
 
-    /// The text of a file; one that is not there is made.
+    /// Returns the text of a file, which is made if it is missing.
     private static func kept(in path: String, new text: String) throws(FileError) -> String {
         if let text = try contents(path) { return text }
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -103,16 +103,16 @@ extension Tokens {
         let bytes = Array(text.utf8)
         guard unsafe write(descriptor, bytes, bytes.count) == bytes.count else {
             let error = error("cannot write", path)
-            // Half of the tokens would keep every server from starting that comes later.
+            // An incomplete file would keep later servers from starting.
             _ = unsafe unlink(path)
             throw error
         }
         return text
     }
 
-    /// The beginning of a file; `nil` if there is none.
+    /// Returns the beginning of a file; `nil` if there is none.
     private static func contents(_ path: String) throws(FileError) -> String? {
-        // A pipe without a writer is not waited for.
+        // Does not wait at a pipe without a writer.
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }

@@ -13,20 +13,20 @@ final class DaemonChannel: Sendable {
     /// Bytes that the daemon has not taken yet.
     private let waiting = Atomic(0)
 
-    /// The most bytes that wait for the daemon: one that leaves more of them has stopped reading.
+    /// The most bytes waiting for the daemon; if there are more, it has stopped reading.
     private static let mostWaiting = 8 << 20
 
-    /// Connects.
+    /// Connects to the daemon.
     ///
     /// - Parameters:
-    ///   - receive: is given each line, without its LF; an error ends the connection.
+    ///   - receive: receives each line, without its LF; an error ends the connection.
     ///   - end: called when nothing more comes.
     init(
         _ socket: DaemonSocket, on group: any EventLoopGroup,
         receive: @escaping @Sendable (ArraySlice<UInt8>) throws -> Void,
         end: @escaping @Sendable () -> Void
     ) async throws {
-        // A daemon with a full queue is one that is not there yet.
+        // A daemon whose accept queue is full counts as absent.
         let descriptor = try socket.connect().descriptor
         channel = try await ClientBootstrap(group: group)
             .channelInitializer { channel in
@@ -40,10 +40,10 @@ final class DaemonChannel: Sendable {
 
     deinit { close() }
 
-    /// Whether the daemon takes bytes now; if not, senders have to wait.
+    /// Whether the daemon takes bytes now; if not, senders must wait.
     var isWritable: Bool { channel.isWritable }
 
-    /// Sends bytes, and does not wait for it. The connection ends where too many wait already.
+    /// Sends bytes without waiting. The connection ends if too many are waiting already.
     func send(_ bytes: some Collection<UInt8>) {
         let buffer = ByteBuffer(bytes: bytes)
         let count = buffer.readableBytes
@@ -51,12 +51,12 @@ final class DaemonChannel: Sendable {
         channel.writeAndFlush(buffer).whenComplete { [self] _ in waiting.subtract(count, ordering: .relaxed) }
     }
 
-    /// Sends bytes, and comes back when the kernel has them.
+    /// Sends bytes, and returns once the kernel has them.
     func sendAndWait(_ bytes: some Collection<UInt8>) async throws {
         try await channel.writeAndFlush(ByteBuffer(bytes: bytes)).get()
     }
 
-    /// Ends the connection: the daemon cancels what came over it.
+    /// Ends the connection; the daemon cancels what came over it.
     func close() { channel.close(promise: nil) }
 }
 

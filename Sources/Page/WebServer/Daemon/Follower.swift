@@ -1,5 +1,5 @@
-// The daemon's cameras, as all pages see them: one connection follows them all, and what it says goes to each page's outbox.
-// Invariant: a page that begins gets what holds now and every line after that, in order; nothing in between is lost.
+// The daemon's cameras, as all pages see them: one connection follows them all, and its lines go to each page's outbox.
+// Invariant: a new page gets the current state and every line after that, in order; nothing in between is lost.
 
 import Gestures
 import GimbalClient
@@ -16,17 +16,17 @@ final class Follower: Sendable {
     private let state = Mutex(State())
 
     private static let reconnection = Reconnection(longestDelay: .seconds(2))
-    /// What requests of this connection are called; pages number theirs.
+    /// The id of this connection's requests; those of pages are numbers.
     fileprivate static let id = RequestID.text("gimbal-web")
 
     /// The state of a camera for a new page.
     fileprivate struct Camera {
-        /// What told the epoch last.
+        /// The line that last told the epoch.
         var beginning: PageLine?
         var settings: PageLine?
         var position: PageLine?
         var replay: PageLine?
-        /// The lease, and when the daemon told of it.
+        /// The lease, and when the daemon reported it.
         var lease: (lease: CameraLease, told: ContinuousClock.Instant)?
         /// The types of gestures that pages received last, and when.
         var toldGestures: (types: [String], timeMs: Double) = ([], 0)
@@ -34,10 +34,10 @@ final class Follower: Sendable {
         var reporter = GestureReporter()
         var active = ActiveGestures<Void>(limit: mostGestures)
 
-        /// The most gestures told apart: a daemon's default limit for a camera.
+        /// The most gestures that are told apart: a daemon's default limit for a camera.
         static let mostGestures = 256
 
-        /// The types of the active gestures, in the order that one frame reports them in.
+        /// The types of the active gestures, in the order in which a batch reports them.
         var activeTypes: [String] {
             GestureKind.allCases.filter { kind in active.all.contains { $0.key.kind == kind } }.map(\.type)
         }
@@ -51,12 +51,12 @@ final class Follower: Sendable {
         }
     }
 
-    /// The daemon, as far as it is there.
+    /// The state of the connection to the daemon.
     fileprivate enum Daemon {
         case away(reason: String)
-        /// It has taken a connection, and not told of its cameras yet.
+        /// Connected; the daemon has not announced its cameras yet.
         case connected(DaemonChannel, absence: String)
-        /// It has said why it does not serve this connection, which it ends: maybe before that is seen to be made.
+        /// The daemon has said why it refuses this connection, perhaps before this side notes that it was made.
         case refusing(reason: String)
         case here(DaemonChannel)
 
@@ -82,15 +82,15 @@ final class Follower: Sendable {
         var outboxes: [ObjectIdentifier: PageOutbox] = [:]
         var totals = EventTotals()
         var daemon = Daemon.away(reason: "not connected yet")
-        /// How many attempts have failed since a daemon was there.
+        /// How many attempts have failed since the daemon was there.
         var attempts = 0
-        /// Bytes of lines that may have been added to what is kept since that was measured.
+        /// Bytes by which the kept lines may have grown since they were measured.
         private var unmeasured = 0
 
-        /// The most bytes of lines that are kept of a daemon's cameras.
+        /// The most bytes of lines kept about a daemon's cameras.
         static let mostBytes = 64 << 20
 
-        /// The present state, for a new page.
+        /// The current state, for a new page.
         var news: [PageLine] {
             [PageLine.daemon(absence: daemon.absence)]
                 + cameras.sorted { $0.key < $1.key }.flatMap { name, camera in camera.lines(of: name) }
@@ -106,7 +106,7 @@ final class Follower: Sendable {
 
     // MARK: Pages
 
-    /// Has the outbox's page told an introduction, what holds when its lines are first taken, and all lines after that.
+    /// Adds a page's outbox: it gets an introduction, the state when its lines are first taken, and all later lines.
     func add(_ outbox: PageOutbox, _ introduction: PageLine) {
         state.withLock { state in
             state.outboxes[ObjectIdentifier(outbox)] = outbox
@@ -118,8 +118,8 @@ final class Follower: Sendable {
         state.withLock { _ = $0.outboxes.removeValue(forKey: ObjectIdentifier(outbox)) }
     }
 
-    /// Takes what waits in an outbox; `nil` once its page is gone. A page that begins gets its introduction, one that was
-    /// too slow how many events of each camera it missed; then both get the present state.
+    /// Takes what waits in an outbox; `nil` once its page is gone. A new page gets its introduction, a slow one how
+    /// many events of each camera it missed; then both get the current state.
     func take(_ outbox: PageOutbox) -> [UInt8]? {
         state.withLock { state in
             switch outbox.take(state.totals) {
@@ -136,12 +136,12 @@ final class Follower: Sendable {
         }
     }
 
-    /// Says to all pages that the server is there, so that a connection that has died unseen is noticed.
+    /// Sends all pages a sign of life, so that a connection that has died unseen is noticed.
     func sayAlive() { state.withLock { $0.tell(.alive()) } }
 
     // MARK: The daemon
 
-    /// Follows the daemon until the task is cancelled: whenever it goes away, it is looked for again.
+    /// Follows the daemon until the task is cancelled, and reconnects whenever it goes away.
     func run() async {
         while !Task.isCancelled {
             let (ends, end) = AsyncStream<Void>.makeStream()
@@ -198,17 +198,17 @@ extension Follower.State {
         if case .away(let reason) = daemon { daemon = .connected(channel, absence: reason) }
     }
 
-    /// The daemon begins to tell of its cameras.
+    /// Notes that the daemon begins to announce its cameras.
     private mutating func answered() {
         guard case .connected(let channel, _) = daemon else { return }
         (daemon, attempts, cameras) = (.here(channel), 0, [:])
         tell(.daemon(absence: nil))
     }
 
-    /// The daemon does not serve this connection, and says why.
+    /// Notes why the daemon refuses this connection.
     fileprivate mutating func refused(_ reason: String) { note(.refusing(reason: reason)) }
 
-    /// The connection has ended.
+    /// Notes the end of the connection.
     fileprivate mutating func lose() {
         if case .refusing(let reason) = daemon {
             note(.away(reason: reason))
@@ -217,21 +217,21 @@ extension Follower.State {
         }
     }
 
-    /// Tells of it where that is new.
+    /// Sets the daemon's state, and tells pages if it is another.
     fileprivate mutating func note(_ daemon: Follower.Daemon) {
         let before = self.daemon.absence
         self.daemon = daemon
         if daemon.absence != before { tell(.daemon(absence: daemon.absence)) }
     }
 
-    /// Refuses a daemon of whose cameras more has to be kept than can be.
+    /// Refuses a daemon whose cameras would need too many bytes here.
     ///
-    /// - Parameter count: bytes of a line that has been handled.
+    /// - Parameter count: the bytes of the line just handled.
     fileprivate mutating func limit(_ count: Int) throws(TooManyCameras) {
         unmeasured += count
         guard unmeasured > Self.mostBytes else { return }
         unmeasured = news.reduce(0) { $0 + $1.bytes.count }
-        // Half is left free, so that each measurement is paid for by as many bytes.
+        // With half of it free, the next measurement comes only after as many bytes.
         guard unmeasured > Self.mostBytes / 2 else { return }
         refused("its \(cameras.count) cameras are more than can be followed")
         (cameras, unmeasured) = ([:], 0)
@@ -240,7 +240,7 @@ extension Follower.State {
 
     // MARK: Cameras
 
-    /// Handles an event of a camera: it updates the state, and pages receive it.
+    /// Handles an event of a camera: updates the state, and sends it to pages.
     fileprivate mutating func handle(_ event: CameraEvent, _ bytes: ArraySlice<UInt8>, isAnswer: Bool) {
         let name = event.camera
         var line = PageLine(bytes, nil, of: name)
@@ -251,7 +251,7 @@ extension Follower.State {
         switch event {
         case .subscribedToAll: return answered()
         case .subscribed:
-            // It first comes for all cameras, with movements, replays and markers; then subscribe to this one, with all kinds that a page shows.
+            // First for all cameras, with movements, replays and markers; then asks for all that pages show of this.
             if !isAnswer {
                 ask(.subscribe(kinds: Set(EventKind.allCases).subtracting([.clock, .motion])), name)
                 ask(.getCamera(), name)
@@ -303,7 +303,7 @@ extension Follower.State {
         tell(line)
     }
 
-    /// Follows the lines that a camera is sent, to know its active gestures.
+    /// Tracks a camera's active gestures by its input lines.
     private mutating func follow(_ input: InputLine, _ line: PageLine) {
         tell(line)
         guard let requests = try? decoder.decode(Array(input.line.utf8).span),
@@ -315,8 +315,8 @@ extension Follower.State {
         tell(.gestures(types, camera: input.camera, timeMs: input.timeMs))
     }
 
-    /// After a gap, the camera's input is unknown: the daemon sends its fingers and its lease again, this asks for its replay and
-    /// settings, and gestures start over.
+    /// Forgets a camera's input after a gap. The daemon sends its fingers and lease again; its replay and settings are
+    /// asked for, and gestures start over.
     private mutating func forgetInput(of name: String, behind gap: PageLine) {
         tell(gap)
         ask(.getCamera(), name)
@@ -339,7 +339,7 @@ extension Follower.State {
 }
 
 extension Follower.Camera {
-    /// Follows a line of what the camera is sent.
+    /// Handles a line of the camera's input.
     ///
     /// - Returns: whether the camera's settings may have changed.
     fileprivate mutating func follow(_ requests: [Request]) -> Bool {
@@ -360,7 +360,7 @@ extension Follower.Camera {
     }
 }
 
-// MARK: Lines that are this server's own
+// MARK: Lines of this server's own
 
 extension PageLine {
     fileprivate init(_ bytes: ArraySlice<UInt8>, _ subject: Subject?, of camera: String) {
@@ -369,7 +369,7 @@ extension PageLine {
 
     init(_ object: JSONObject) { self.init(bytes: JSONValue.object(object).bytes + [0x0a]) }
 
-    /// Tells what the machine's clock shows, and how good it is, where that may be asked.
+    /// Returns a sign of life with the machine's time, and how good its clock is if the system says so.
     fileprivate static func alive() -> PageLine {
         var object: JSONObject = [
             "type": .string("alive"), "wallTime": .number(Double(RealtimeClock.microseconds) / 1000),
@@ -389,9 +389,9 @@ extension PageLine {
         PageLine(["type": .string("missed"), "camera": .string(camera), "events": .number(Double(missed))])
     }
 
-    /// A lease, for a page that has not been told of it.
+    /// Returns a lease, for a page that does not know it yet.
     ///
-    /// - Parameter age: how long ago the daemon told of it; the camera's clock has gone on since.
+    /// - Parameter age: how long ago the daemon reported it; the camera's clock has advanced by that.
     fileprivate static func lease(_ lease: CameraLease, age: Duration) -> PageLine {
         var object: JSONObject = [
             "type": .string("lease-taken"), "camera": .string(lease.camera),

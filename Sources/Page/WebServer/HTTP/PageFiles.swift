@@ -1,4 +1,4 @@
-// The files that the page is made of, which lie in the program itself: it can be moved, and reads none.
+// The page's files, which are compiled into the program: it can be moved, and reads none.
 
 import NIOCore
 import WebFiles
@@ -7,7 +7,7 @@ struct PageFile: Sendable {
     let type: String
     let bytes: ByteBuffer
 
-    /// All of them, by request path.
+    /// All files, by request path.
     static let all: [String: PageFile] = {
         var files: [String: PageFile] = [:]
         for index in 0..<web_file_count() {
@@ -23,7 +23,7 @@ struct PageFile: Sendable {
         return files
     }()
 
-    /// The tiles of land that are asked for one by one, of the file that has them all: `make-world.py` says how.
+    /// Returns the tiles of land, which pages request one by one, from the file with all of them; see `make-world.py`.
     private static func tiles(of earth: PageFile) -> [String: PageFile] {
         var bytes = earth.bytes
         var files: [String: PageFile] = [:]

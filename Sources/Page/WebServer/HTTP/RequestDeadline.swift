@@ -1,6 +1,6 @@
-// A request has to arrive in time, and within its length: a client that sends a byte now and then, or too many, loses
-// its connection. So does one that is answered before it has sent all: it is refused, and what still comes is nothing to wait
-// for. Invariant: some deadline always runs on a connection, except while a request is answered.
+// Makes requests arrive in time and within their length: a client that sends a byte now and then, or too many, loses
+// its connection. So does one whose request is answered before all of it has come: it was refused, and the rest is not
+// waited for. Invariant: some deadline always runs on a connection, except while a request is answered.
 
 import NIOCore
 import NIOHTTPTypes
@@ -15,13 +15,13 @@ final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
     private var deadline: Scheduled<Void>?
     /// Whether the body of a request is still to come.
     private var isReceiving = false
-    /// How many requests have no answer yet: a client may send the next one before.
+    /// How many requests are unanswered; a client may send the next one early.
     private var unanswered = 0
     /// Bytes of the request's body that may still come.
     private var left = 0
-    /// Whether the connection ends with the answer that is being written.
+    /// Whether the connection ends after the answer that is being written.
     private var isLastAnswer = false
-    /// Whether that has been written: what comes is thrown away.
+    /// Whether that answer has been written; what arrives now is discarded.
     private var isOver = false
 
     init(_ limits: Limits) { self.limits = limits }
@@ -62,8 +62,8 @@ final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
         case .end where isLastAnswer:
             isOver = true
             context.writeAndFlush(data, promise: promise)
-            // The client reads the answer, and then the end. If both ends were closed, what it still sends would have the kernel
-            // throw the answer away.
+            // The client reads the answer, and then the end. If both directions were closed, whatever it still sends
+            // would make the kernel discard the answer.
             context.close(mode: .output, promise: nil)
             set(limits.lingerTime, context)
         case .end:
@@ -74,7 +74,7 @@ final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    /// Waits for the next request, or for nothing while there is something to answer.
+    /// Waits for the next request; there is no deadline while one is being answered.
     private func wait(_ context: ChannelHandlerContext) {
         if isReceiving { return }
         if unanswered > 0 { deadline?.cancel() } else { set(limits.idleTime, context) }

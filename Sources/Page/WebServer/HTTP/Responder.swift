@@ -1,5 +1,5 @@
-// What is answered to each request. The page's files are for every browser that knows the server's name: the link's fragment never
-// comes here. All else takes a token; and what changes something, a page of this server's own.
+// Answers requests. Every browser that knows the server's name gets the page's files, as the link's fragment never gets
+// here. All else needs a token, and changes must also come from a page of this server or of an allowed origin.
 
 import class GimbalClient.Gimbal
 import struct GimbalProtocol.OpenMetrics
@@ -17,21 +17,21 @@ struct Responder: Sendable {
     let follower: Follower
     let socket: DaemonSocket
     let group: any EventLoopGroup
-    /// The links of a page that feeds, and of one that watches.
+    /// The links for pages.
     let links: Links
-    /// What pages draw a map by, if there is something.
+    /// What pages draw a map with, if configured.
     let map: StyledMap?
-    /// Whose metrics are served, if they are.
+    /// The daemon whose metrics are served, if they are.
     let metered: Gimbal?
 
-    /// A page hears of a camera so often: the distance of two pieces of a stream.
+    /// The shortest time between two pieces of a stream.
     private static let frame = Duration.milliseconds(1000) / 60
 
-    /// Bytes of a file that are written at a time.
+    /// The bytes of a file that are written at a time.
     private static let piece = 64 << 10
 
-    /// What a page may load: nothing from elsewhere, nothing to elsewhere, in no page's frame. A map style is the
-    /// smallest possible exception: the page may ask its origins, and its worker is a blob.
+    /// Returns the policy for pages: they load nothing from elsewhere, send nothing elsewhere, and are in no frame. A
+    /// map style is the smallest possible exception: the page may ask its origins, and its worker is a blob.
     package static func policy(_ map: StyledMap?) -> String {
         let origins = map.map { $0.origins.map { " " + $0.text }.joined() } ?? ""
         return "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'\(origins); "
@@ -50,7 +50,7 @@ struct Responder: Sendable {
         .cacheControl: "no-store",
     ]
 
-    /// The header fields of an answer: a guest's page may read it.
+    /// Returns the header fields of an answer, which a guest's page may read.
     private func fields(for request: Request) -> HTTPFields {
         var fields = Self.fields
         fields[.contentSecurityPolicy] = Self.policy(map)
@@ -77,14 +77,14 @@ struct Responder: Sendable {
             fields[.contentType] = file.type
             fields[.contentLength] = "\(file.bytes.readableBytes)"
             var body = try await writer.writeHead(HTTPResponse(status: .ok, headerFields: fields))
-            // By pieces: a client that asks for a file and does not read it costs two of them, and has a deadline.
+            // In pieces: a client that asks for a file and does not read it costs two of them, and has a deadline.
             let guardian = StallGuard(Duration(limits.requestTime), channel)
             var left = request.method == .head ? ByteBuffer() : file.bytes
             while let piece = left.readSlice(length: min(Self.piece, left.readableBytes)), piece.readableBytes > 0 {
                 let deadline = guardian.begin()
                 try await body.write(piece)
                 deadline.cancel()
-                // Only the loop knows whether there was room; the next write waits for some.
+                // Only the event loop knows whether there was room; the next write waits for it.
                 try await channel.eventLoop.submit {}.get()
             }
             try await body.finish(nil)
@@ -117,7 +117,7 @@ struct Responder: Sendable {
     private enum Answer {
         case file(PageFile)
         case stream(Page)
-        /// What was sent has been taken.
+        /// The content was accepted.
         case taken
         /// A guest's page may send the request that its browser asks about.
         case mayAsk
@@ -182,7 +182,7 @@ struct Responder: Sendable {
 
     private static let unknownMethod = HTTPRefusal(.methodNotAllowed, "only GET, HEAD and POST are known here")
 
-    /// The page that a request with something to change comes from.
+    /// Returns the page that sent a request to change something.
     private func feeder(_ request: Request, over channel: any Channel) throws(HTTPRefusal) -> Page {
         try access.checkSender(request.head)
         guard try access.role(of: request.head) == .feed else {
@@ -192,7 +192,7 @@ struct Responder: Sendable {
         return try pages.page(request.headers[.page])
     }
 
-    /// The number of the lease that a request names; `nil` if it names none.
+    /// Returns the number of the lease that a request names; `nil` if it names none.
     private func lease(of request: Request) throws(HTTPRefusal) -> Int? {
         guard let text = request.uri.queryParameters["lease"] else { return nil }
         guard let lease = Int(text), lease >= 0 else {
@@ -250,7 +250,7 @@ private struct StallGuard {
 
     init(_ time: Duration, _ channel: any Channel) { (self.time, self.channel) = (time, channel) }
 
-    /// Starts the timer; a send that succeeds cancels it.
+    /// Starts the timer, to be cancelled after a successful send.
     func begin() -> Scheduled<Void> {
         channel.eventLoop.scheduleTask(in: TimeAmount(time)) { [channel] in channel.close(promise: nil) }
     }

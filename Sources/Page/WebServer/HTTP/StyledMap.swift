@@ -1,25 +1,25 @@
-// A map in a style of the user's own: MapLibre GL JS, which is the user's too, draws the chosen camera by it. Invariant: the
-// page's policy lets it ask exactly these origins, and the server itself asks no other server.
+// A map in the user's own style: MapLibre GL JS, which the user provides, too, draws the chosen camera with it.
+// Invariant: the page's policy allows exactly these origins, and the server itself asks no other server.
 
 import Glibc
 import NIOCore
 
 package struct StyledMap: Sendable {
-    /// The style's address, by HTTP or HTTPS.
+    /// The style's URL, HTTP or HTTPS.
     package let style: String
-    /// Where the style comes from, and all that it names.
+    /// The origins of the style and all that it names.
     package let origins: [Origin]
     let engine: PageFile
 
-    /// A file of an engine may have so many bytes.
+    /// The most bytes of an engine's file.
     private static let mostBytes = 16 << 20
 
     /// Reads the engine's file.
     ///
     /// - Parameters:
-    ///   - style: the style's address; see ``origin(of:)``.
+    ///   - style: the style's URL; see ``origin(of:)``.
     ///   - engine: the path of `maplibre-gl.js`.
-    ///   - others: origins besides the style's own that its sources, glyphs and sprites come from.
+    ///   - others: origins of its sources, glyphs and sprites, besides the style's own.
     /// - Throws: ``StartError`` if there is no such style or file.
     package init(style: String, engine path: String, others: [Origin]) throws(StartError) {
         guard let own = Self.origin(of: style) else {
@@ -31,7 +31,7 @@ package struct StyledMap: Sendable {
             type: "text/javascript; charset=utf-8", bytes: ByteBuffer(bytes: try Self.contents(path)))
     }
 
-    /// The origin of a style's address; `nil` if it is no address by HTTP or HTTPS.
+    /// Returns the origin of a style's URL; `nil` if it is no HTTP or HTTPS URL.
     package static func origin(of style: String) -> Origin? {
         let parts = style.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
         guard parts.count > 2, ["http:", "https:"].contains(parts[0].lowercased()), parts[1].isEmpty else { return nil }

@@ -1,22 +1,22 @@
-// Recordings become traces on a thread of their own, one at a time, in the order in which they came: what serves requests never
-// waits for it. Invariant: a page hears how many come before its recording and how far that is, and gets its turn.
+// Converts recordings to traces on a thread of its own, one at a time, in order of arrival: threads that serve requests
+// never wait for it. Invariant: a page learns how many are ahead of its recording, and its progress, and gets its turn.
 
 import Dispatch
 import Synchronization
 
 final class Conversions: Sendable {
-    /// Makes a trace of a recording's bytes for a camera, and tells how far it is, from 0 to 1.
+    /// Converts a recording to a trace for a camera, and reports its progress, from 0 to 1.
     typealias Converter =
         @Sendable ([UInt8], String, (Double) throws(HTTPRefusal) -> Void) throws(HTTPRefusal) -> [UInt8]
 
     private let convert: Converter
     private let thread = DispatchQueue(label: "recordings")
-    /// Whose recordings have not been read yet, in their order; the first one is being read.
+    /// The pages whose recordings are not read yet, in order; the first one is being read.
     private let queue = Mutex<[(page: Page, camera: String)]>([])
 
     init(_ convert: @escaping Converter) { self.convert = convert }
 
-    /// The trace of a page's recording, once its turn has come.
+    /// Returns the trace of a page's recording, once its turn has come.
     func trace(of bytes: [UInt8], camera: String, for page: Page) async throws(HTTPRefusal) -> [UInt8] {
         let result: Result<[UInt8], HTTPRefusal> = await withCheckedContinuation { done in
             queue.withLock { queue in

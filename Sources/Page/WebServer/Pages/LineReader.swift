@@ -1,5 +1,5 @@
-// Lines that a page has sent, one at a time, for the server to look at what they ask for. Invariant: a line is decoded at most
-// once, and after so many bad ones the rest is not looked at, since an error costs many times what a good line does.
+// Reads the lines of a page, one at a time, for the server to check what they ask for. Invariant: a line is decoded at
+// most once, and too many bad ones end the reading, since an error costs many times what a good line does.
 
 import GimbalProtocol
 import HTTPTypes
@@ -16,28 +16,28 @@ struct LineReader: ~Copyable {
     private let longest: Int
     private let mostBad: Int
     private var framer: LineFramer
-    // The daemon may take longer lines and arrays than it does by default.
+    // The daemon may be set to take longer lines and batches than by default.
     private var decoder = RequestDecoder(longestLine: .max, largestFrame: .max)
 
     /// - Parameters:
-    ///   - status: that of refusals.
+    ///   - status: the status of refusals.
     ///   - longest: the most bytes of a line.
-    ///   - mostBad: how many bad lines are passed over.
+    ///   - mostBad: the most bad lines that are skipped.
     init(status: HTTPResponse.Status, longest: Int, mostBad: Int) {
         (self.status, self.longest, self.mostBad) = (status, longest, mostBad)
         framer = LineFramer(longest: longest)
     }
 
-    /// Counts the lines from 1, blank ones too.
+    /// The number of the line, counted from 1, including blank ones.
     var number: UInt64 { framer.lineNumber }
 
     func refusal(_ message: String) -> HTTPRefusal { HTTPRefusal(status, message) }
 
-    /// Finds the next line that is not blank, and moves the position behind it.
+    /// Finds the next line that is not blank, and moves the position past it.
     ///
     /// - Parameter isLast: whether the end of the bytes ends a line.
-    /// - Returns: `nil` if no whole line is there.
-    /// - Throws: where a line is too long.
+    /// - Returns: `nil` if there is no complete line.
+    /// - Throws: if a line is too long.
     mutating func next(
         in bytes: Span<UInt8>, at position: inout Int, isLast: Bool
     ) throws(HTTPRefusal) -> Range<Int>? {
@@ -57,8 +57,8 @@ struct LineReader: ~Copyable {
 
     /// Decodes a line.
     ///
-    /// - Returns: whether it begins a trace, be the header right or not.
-    /// - Throws: where it is one bad line too many.
+    /// - Returns: whether it begins a trace, even with a wrong header.
+    /// - Throws: if it is one bad line too many.
     mutating func decode(_ line: Span<UInt8>) throws(HTTPRefusal) -> Bool {
         decoded += 1
         do throws(Rejection) {

@@ -1,6 +1,6 @@
-// A page that looks, and perhaps feeds: its stream, and a connection to the daemon of its own, which ends with it. So the
-// daemon cancels what the fingers of a vanished page were doing. Invariant: what a page sends never waits here without a
-// limit, and none of it is a subscription or a trace: those are the server's part.
+// A page that watches or feeds: its stream, and its own connection to the daemon, which ends with the stream. So the
+// daemon cancels the gestures of a page that vanishes. Invariant: what a page sends never waits here without a limit,
+// and none of it is a subscription or a trace, which are the server's part.
 
 import GimbalProtocol
 import HTTPTypes
@@ -11,7 +11,7 @@ import UnixSocket
 
 /// A page, from the beginning of its stream to its end.
 final class Page: Sendable {
-    /// Names it in its requests; no other client knows it.
+    /// Identifies the page in its requests; no other client knows it.
     let id = Tokens.made()
     let role: Role
     let outbox = PageOutbox()
@@ -58,10 +58,10 @@ final class Page: Sendable {
 
     /// Bytes of lines that count as one more request.
     private static let bytesOfARequest = 4 << 10
-    /// Lines of a request that may be bad: the daemon answers each.
+    /// The most bad lines in a request; the daemon answers each.
     private static let mostBadLines = 64
 
-    /// Sends lines to the daemon. Its answers come by the page's stream.
+    /// Sends lines to the daemon. Its answers come over the page's stream.
     func send(_ bytes: [UInt8]) async throws(HTTPRefusal) {
         guard state.withLock({ $0.meter.take(Double(1 + bytes.count / Self.bytesOfARequest)) }) else {
             throw HTTPRefusal(.tooManyRequests, "too many requests, or too many bytes in them", retryAfter: 1)
@@ -74,7 +74,7 @@ final class Page: Sendable {
         connection.send(bytes.last == 0x0a ? bytes : bytes + [0x0a])
     }
 
-    /// Refuses what a page may not ask for by itself. What else is wrong with a line, the daemon says best.
+    /// Refuses what a page may not ask for. Other errors are best explained by the daemon.
     private static func check(_ bytes: [UInt8]) throws(HTTPRefusal) {
         var lines = LineReader(status: .badRequest, longest: .max, mostBad: mostBadLines)
         var position = 0
@@ -92,7 +92,7 @@ final class Page: Sendable {
         }
     }
 
-    /// The page's connection to the daemon; made when it is needed, and anew once it has ended.
+    /// Returns the page's connection to the daemon; makes it when first needed, and again once it has ended.
     private func openConnection() async throws(HTTPRefusal) -> DaemonChannel {
         let connection = state.withLock { state -> Connection? in
             guard !state.isOver else { return nil }
@@ -115,14 +115,14 @@ final class Page: Sendable {
         }
     }
 
-    /// Forgets a connection that is over, and none that has been made since.
+    /// Forgets a connection that has ended, but not a newer one.
     private func forgetConnection(_ number: Int) {
         state.withLock { if $0.connection?.number == number { $0.connection = nil } }
     }
 
     // MARK: Recordings
 
-    /// Tells the page how far its recording is.
+    /// Tells the page the progress of its recording.
     ///
     /// - Parameters:
     ///   - ahead: how many recordings come before it.
@@ -159,9 +159,9 @@ final class Page: Sendable {
 
     /// Plays a trace, as fast as the daemon reads it.
     ///
-    /// - Parameter lease: the camera's lease that this connection joins before; `nil` if it needs none.
+    /// - Parameter lease: the camera's lease that this connection joins first; `nil` if it needs none.
     func play(_ trace: [UInt8], by lease: Int?, of camera: String, over connection: DaemonChannel) async {
-        // The daemon reads as far ahead as it wants to; what is left waits here.
+        // The daemon reads as far ahead as it wants to; the rest waits here.
         do {
             if let lease {
                 try await connection.sendAndWait(
@@ -171,7 +171,7 @@ final class Page: Sendable {
                 try await connection.sendAndWait(trace[start..<min(start + Self.piece, trace.count)])
             }
         } catch {
-            // It was ended, by an `end-replay` request or by the next recording.
+            // Ended by an `end-replay` request or by the next recording.
             return
         }
     }

@@ -1,10 +1,10 @@
-// What waits to be sent to one page. Of what moves, only the newest waits: a page that is slow skips frames, as a
-// subscription with `latest` does. Invariant: a page that does not read costs at most `mostLines` and `mostBytes`; what is
-// thrown away for that is counted for each camera, and told.
+// Lines that wait to be sent to one page. Of anything that moves, only the newest waits: a slow page skips frames, as a
+// subscription with `latest` does. Invariant: a page that does not read costs at most `mostLines` and `mostBytes`; what
+// is dropped for that is counted per camera, and reported.
 
 import Synchronization
 
-/// What a line is about, so that the next of its kind takes its place while it waits.
+/// The subject of a line; a newer line replaces a waiting one with the same subject.
 enum Subject: Hashable, Sendable {
     case position(camera: String)
     case settings(camera: String)
@@ -16,18 +16,18 @@ enum Subject: Hashable, Sendable {
 /// A line for pages, with its LF.
 struct PageLine: Sendable {
     let bytes: [UInt8]
-    /// The camera that it tells of.
+    /// The camera that the line is about.
     var camera: String?
-    /// What it replaces, if such a line waits.
+    /// The subject, if the line may replace and be replaced.
     var subject: Subject?
     /// Whether it is an event with a `seq`.
     var isCounted = false
-    /// Whether it begins or ends a movement: a position before it stays before it.
+    /// Whether it begins or ends a movement, so that positions before it stay before it.
     var isBoundary = false
 }
 
-/// How many events there have been of each camera. What a page has missed is what has come since, so that nothing is done for
-/// it while it does not read.
+/// Counts the events of each camera. A page has missed those that came after its last one, so a page that does not read
+/// costs no work.
 struct EventTotals {
     private var counts: [String: Int] = [:]
 
@@ -35,12 +35,12 @@ struct EventTotals {
         if line.isCounted, let camera = line.camera { counts[camera, default: 0] += 1 }
     }
 
-    /// As it was before a line.
+    /// Undoes the addition of a line.
     fileprivate mutating func remove(_ line: PageLine) {
         if line.isCounted, let camera = line.camera { counts[camera, default: 0] -= 1 }
     }
 
-    /// How many there have been since an earlier time.
+    /// Returns the numbers of events since an earlier time, by camera.
     fileprivate func since(_ earlier: EventTotals) -> [String: Int] {
         var missed: [String: Int] = [:]
         for (camera, count) in counts where count > earlier.counts[camera, default: 0] {
@@ -49,7 +49,7 @@ struct EventTotals {
         return missed
     }
 
-    /// Forgets cameras that are gone, where there are many of them.
+    /// Forgets cameras that are gone, if there are many of them.
     mutating func forget(butFor isThere: (String) -> Bool, count: Int) {
         if counts.count > 2 * count + 1024 { counts = counts.filter { isThere($0.key) } }
     }
@@ -58,31 +58,31 @@ struct EventTotals {
 final class PageOutbox: Sendable {
     /// The most lines that wait for a page; beyond that they are dropped, and the page learns what it missed.
     static let mostLines = 512
-    /// The most bytes that they may have.
+    /// The most bytes of these lines.
     static let mostBytes = 256 << 10
-    /// The most bytes of answers that wait; a page with more has stopped reading them, and is let go.
+    /// The most bytes of waiting answers; a page with more has stopped reading them, and is closed.
     static let mostReplyBytes = 256 << 10
 
-    /// What is to be sent next.
+    /// What to send next.
     enum Batch: Equatable {
         case nothing
         case lines([UInt8])
-        /// The page knows nothing yet: these come first, and what holds now has to follow.
+        /// The page knows nothing yet: these bytes come first, and the current state must follow.
         case beginning([UInt8])
-        /// The page was too slow: how many events of which camera it will not see. What holds now has to follow.
+        /// The page was too slow: the number of missed events, by camera. The current state must follow.
         case missed([String: Int], replies: [UInt8])
         case over
     }
 
-    /// What becomes of lines.
+    /// What happens to lines.
     private enum Phase {
-        /// They are thrown away: the page is to be told what holds now, behind these bytes.
+        /// They are dropped: the page gets these bytes, and then the current state.
         case beginning([UInt8])
         /// They wait for the page.
         case following
-        /// They are dropped: the page will receive the present state instead, and how many events there have been since.
+        /// They are dropped: the page will get the current state instead, and how many events there have been since.
         case behind(since: EventTotals)
-        /// The page is let go.
+        /// The page is closed.
         case over
     }
 
@@ -94,7 +94,7 @@ final class PageOutbox: Sendable {
         var bytes = 0
         var replies: [UInt8] = []
 
-        /// What was replaced while it waited needs no word: `seq` shows it. Only what is thrown away is counted.
+        /// Adds a line. Replacements are not counted, since `seq` shows them; only dropped lines are.
         mutating func add(_ line: PageLine) {
             if let subject = line.subject, let index = indices[subject], let old = lines[index] {
                 lines[index] = nil
@@ -109,7 +109,7 @@ final class PageOutbox: Sendable {
             if lines.count > 2 * PageOutbox.mostLines { compact() }
         }
 
-        /// Forgets lines that were replaced.
+        /// Removes the gaps that replaced lines have left.
         mutating func compact() {
             lines = lines.filter { $0 != nil }
             indices = [:]
@@ -129,20 +129,20 @@ final class PageOutbox: Sendable {
 
     private let state = Mutex(State())
     private let signal: AsyncStream<Void>.Continuation
-    /// Tells that there is something to be sent. One task may follow it.
+    /// Signals that there is something to send, to one task.
     let signals: AsyncStream<Void>
 
     init() {
         (signals, signal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Makes the page receive these bytes, then the present state, and then every line.
+    /// Makes the page receive these bytes, then the current state, and then every line.
     func begin(with introduction: [UInt8]) {
         state.withLock { if case .following = $0.phase { $0.phase = .beginning(introduction) } }
         signal.yield()
     }
 
-    /// Adds an answer to a request of the page's own.
+    /// Adds an answer to one of the page's own requests.
     func add(reply: [UInt8]) {
         let isTooMuch = state.withLock { state in
             state.replies += reply
@@ -153,7 +153,7 @@ final class PageOutbox: Sendable {
 
     /// Adds a line.
     ///
-    /// - Parameter totals: the events so far, that of the line included.
+    /// - Parameter totals: the events so far, including that of the line.
     func add(_ line: PageLine, _ totals: EventTotals) {
         let isFollowing = state.withLock { state in
             guard case .following = state.phase else { return false }
@@ -183,7 +183,7 @@ final class PageOutbox: Sendable {
             guard state.count > 0 || !state.replies.isEmpty else { return .nothing }
             var bytes: [UInt8] = []
             bytes.reserveCapacity(state.bytes + state.replies.count)
-            // A reply comes before what its request causes, as the daemon has it.
+            // A reply comes before the effects of its request, as from the daemon.
             bytes += state.replies
             for case let line? in state.lines { bytes += line.bytes }
             state.lines.removeAll(keepingCapacity: state.lines.count < Self.mostLines)
@@ -193,7 +193,7 @@ final class PageOutbox: Sendable {
         }
     }
 
-    /// Lets the page go.
+    /// Closes the page.
     func finish() {
         state.withLock { $0.phase = .over }
         signal.finish()

@@ -1,4 +1,4 @@
-// The pages that are open, by their ids. Invariant: there are at most as many as the limit says, and each is ended once.
+// The open pages, by id. Invariant: there are at most as many as the limit says, and each is ended once.
 
 import NIOCore
 import Synchronization
@@ -10,14 +10,14 @@ final class Pages: Sendable {
     private struct State {
         var pages: [String: Page] = [:]
         var recordings = 0
-        /// The pages whose recordings are on their way to be played.
+        /// The pages whose recordings are being received or converted.
         var sending: Set<String> = []
     }
 
     init(_ limits: Limits) { self.limits = limits }
 
     func add(_ page: Page) throws(HTTPRefusal) {
-        // Those that only watch leave some places to those that feed.
+        // Pages that only watch leave some places to those that feed.
         let most = page.role == .feed ? limits.streams : limits.streams - limits.streams / 64
         let isFull = state.withLock { state in
             guard state.pages.count < most else { return true }
@@ -34,7 +34,7 @@ final class Pages: Sendable {
         page.finish()
     }
 
-    /// The page that a request comes from.
+    /// Returns the page that sent a request.
     func page(_ id: String?) throws(HTTPRefusal) -> Page {
         guard let id else {
             throw HTTPRefusal(.badRequest, "Gimbal-Page is missing: the first line of a stream tells it")
@@ -45,8 +45,8 @@ final class Pages: Sendable {
         return page
     }
 
-    /// One more recording is received and converted, one at a time of each page, and then played until the daemon has taken
-    /// all of it.
+    /// Begins a recording: it is received and converted, one at a time per page, and then played until the daemon has
+    /// taken all of it.
     func beginRecording(of page: Page) throws(HTTPRefusal) {
         let (isFull, isFirst) = state.withLock { state in
             guard state.recordings < limits.recordings else { return (true, true) }
@@ -62,7 +62,7 @@ final class Pages: Sendable {
         }
     }
 
-    /// The page's recording has been read, or was refused.
+    /// Notes that the page's recording has been read or refused.
     func endSending(of page: Page) { state.withLock { _ = $0.sending.remove(page.id) } }
 
     func endRecording() { state.withLock { $0.recordings -= 1 } }

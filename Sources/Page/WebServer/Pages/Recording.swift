@@ -1,6 +1,6 @@
-// A recording that is dropped onto a page, as a trace for one camera: every format that the command line knows. Invariant: what
-// it costs is bounded by its bytes and by the limits here, whatever stands in it; and of a trace the daemon gets only what moves
-// or marks its one camera.
+// Converts a recording that is dropped onto a page to a trace for one camera, from every format that the command line
+// knows. Invariant: its cost is bounded by its bytes and by the limits here, whatever it contains; and the daemon gets
+// only what moves or marks the one camera.
 
 import GimbalProtocol
 import HTTPTypes
@@ -9,29 +9,29 @@ import TouchTraces
 import Traces
 
 struct Recording: ~Copyable {
-    /// So many bad lines are passed over; with one more the recording is given up.
+    /// The most bad lines that are skipped; one more ends the reading.
     static let mostBadLines = 1000
     /// The most bytes of a line.
     static let longestLine = 256 << 10
-    /// Bytes between two looks at the limits.
+    /// Bytes between two checks of the limits.
     private static let piece = 4 << 10
 
     private let camera: String
     private let mostTraceBytes: Int
     private let converter = TraceConverter()
     private var trace: [UInt8] = []
-    /// Where the lines of the trace begin that have not been looked at.
+    /// Where the unread lines of the trace begin.
     private var position = 0
     private var lines = LineReader(
         status: .unprocessableContent, longest: Recording.longestLine, mostBad: Recording.mostBadLines)
     private var header: HeaderLine?
-    /// Where the trace goes on behind its header.
+    /// Where the trace continues after its header.
     private var body = 0
     private var times: ClosedRange<Double>?
     private var isOver = false
 
     /// - Parameters:
-    ///   - camera: what the trace is for.
+    ///   - camera: the camera of the trace.
     ///   - mostTraceBytes: the most bytes that it may have.
     init(for camera: String, mostTraceBytes: Int = 32 << 20) {
         (self.camera, self.mostTraceBytes) = (camera, mostTraceBytes)
@@ -42,9 +42,9 @@ struct Recording: ~Copyable {
     /// How many lines were bad.
     var badLines: Int { lines.bad + converter.notes.damagedCount }
 
-    /// The trace of a recording, or the trace itself, for a camera.
+    /// Returns the trace of a recording, or the trace itself, for a camera.
     ///
-    /// - Parameter advance: told how far it is, from 0 to 1; what it throws ends the reading.
+    /// - Parameter advance: receives the progress, from 0 to 1; what it throws ends the reading.
     /// - Throws: what is wrong with the bytes, or with the camera's name.
     static func trace(
         of bytes: [UInt8], for camera: String, advance: (Double) throws(HTTPRefusal) -> Void
@@ -53,7 +53,7 @@ struct Recording: ~Copyable {
         return try recording.read(bytes, advance: advance)
     }
 
-    /// Reads a recording as a whole, as ``trace(of:for:advance:)`` does.
+    /// Reads a whole recording, as ``trace(of:for:advance:)`` does.
     mutating func read(
         _ bytes: [UInt8], advance: (Double) throws(HTTPRefusal) -> Void
     ) throws(HTTPRefusal) -> [UInt8] {
@@ -87,7 +87,7 @@ struct Recording: ~Copyable {
     private mutating func readLines(isLast: Bool) throws(HTTPRefusal) {
         let trace = trace
         while let line = try lines.next(in: trace.span, at: &position, isLast: isLast) {
-            // A daemon would take what stands there for live input, for any camera.
+            // The daemon would take such lines as live input, for any camera.
             if isOver {
                 throw lines.refusal("line \(lines.number) stands behind the trace-end: a recording is one trace")
             }
@@ -124,7 +124,7 @@ struct Recording: ~Copyable {
         }
     }
 
-    /// What a request does that is no recording's business; `nil` for what is.
+    /// Returns what a request does that is not for recordings; `nil` if it is.
     private static func foreign(_ body: ClientRequest) -> String? {
         switch body {
         case .traceEnd: nil

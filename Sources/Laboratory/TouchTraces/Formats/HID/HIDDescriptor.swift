@@ -1,17 +1,17 @@
-// A HID device's report descriptor (Device Class Definition for HID 1.11, section 6.2.2; usages of HID Usage Tables,
-// Digitizers page): where in its reports the contacts are. What is doubtful is read as Linux's hid-core and
-// hid-multitouch read it. No package for Swift does this; all that counts of a descriptor is below.
-// Invariant: any bytes are a descriptor, which takes time in proportion to them; what makes no sense says nothing.
+// Reads a HID device's report descriptor (Device Class Definition for HID 1.11, section 6.2.2; usages of HID Usage
+// Tables, Digitizers page), to find the contacts in its reports. Ambiguities are resolved as in Linux's hid-core and
+// hid-multitouch. No Swift package does this; everything needed from a descriptor is below.
+// Invariant: any bytes are accepted, in linear time; what makes no sense is ignored.
 
-/// Where a value stands in a report.
+/// The place of a value in a report.
 struct HIDField {
-    /// The first bit; the byte that numbers a report does not count.
+    /// The first bit, not counting the report's number byte.
     var bit: Int
-    /// How many bits it has: 1 to 32.
+    /// The number of bits: 1 to 32.
     var size: Int
     var isSigned: Bool
 
-    /// The value; what a report is too short for is 0.
+    /// Returns the value; bits beyond the end of the report are 0.
     func value(in report: Span<UInt8>) -> Int {
         var bits: UInt64 = 0
         for offset in 0..<size {
@@ -24,7 +24,7 @@ struct HIDField {
     }
 }
 
-/// Where a report tells of one contact.
+/// The fields of one contact in a report.
 struct HIDContact {
     var tip: HIDField?
     var inRange: HIDField?
@@ -36,10 +36,10 @@ struct HIDContact {
     fileprivate var isWhole: Bool { tip != nil && x != nil && y != nil }
 }
 
-/// What one of a device's input reports holds.
+/// The layout of one of a device's input reports.
 struct HIDReport {
     var contacts: [HIDContact] = []
-    /// How many contacts the frame has, be they in this report or in those that follow.
+    /// The number of contacts in the frame, in this report or the following ones.
     var count: HIDField?
     var scanTime: HIDField?
     fileprivate var application: UInt32 = 0
@@ -47,41 +47,41 @@ struct HIDReport {
     fileprivate var x: DeviceAxis?
     fileprivate var y: DeviceAxis?
     fileprivate var bits = 0
-    /// The usage before, of those that count.
+    /// The previous usage, of those that matter.
     fileprivate var last: UInt32 = 0
 
     fileprivate var hasIDs: Bool { contacts.contains { $0.id != nil } }
 
-    /// Whether it tells of a pen. Touchscreens may call what follows a single contact a stylus.
+    /// Whether it reports a pen. Touchscreens may call a report of a single contact a stylus.
     var isPen: Bool { application == 0x0d_0002 || isOfStylus && !hasIDs }
 
-    /// Whether it follows a single finger on a touchscreen or a touchpad.
+    /// Whether it reports a single finger on a touchscreen or a touchpad.
     fileprivate var isOfSingle: Bool { 0x0d_0004...0x0d_0005 ~= application && contacts.count == 1 }
 }
 
-/// A report descriptor, as far as it tells of contacts.
+/// The part of a report descriptor that describes contacts.
 struct HIDDescriptor {
-    /// The input reports that tell of contacts, by their numbers.
+    /// The input reports with contacts, by number.
     private(set) var reports: [Int: HIDReport] = [:]
-    /// Whether the first byte of each report is its number. Otherwise all are number 0.
+    /// Whether the first byte of each report is its number. Otherwise all have number 0.
     private(set) var hasNumbers = false
-    /// Whether confidence tells fingers from palms, as in devices for Windows 8 and later. In others it means little.
+    /// Whether confidence tells fingers from palms, as in devices for Windows 8 and later. It means little in others.
     private(set) var tellsPalms = false
     /// The axes of the contacts.
     private(set) var x: DeviceAxis?
     private(set) var y: DeviceAxis?
 
-    /// The longest that Linux takes, in bytes.
+    /// The maximum length that Linux accepts, in bytes.
     static let longest = 4096
 
-    /// - Parameter bytes: at most ``longest``; what is beyond is left out.
+    /// - Parameter bytes: at most ``longest``; the rest is ignored.
     init(_ bytes: Span<UInt8>) {
         var parser = HIDDescriptorParser()
         parser.parse(bytes.extracting(..<min(bytes.count, Self.longest)))
         hasNumbers = parser.hasNumbers
         tellsPalms = parser.tellsPalms
         for number in parser.reports.keys { parser.reports[number]?.contacts.removeAll { !$0.isWhole } }
-        // What follows a single finger is there for those who know no better, where contacts are told apart as well.
+        // A single-finger report is only a fallback if other reports tell contacts apart.
         let tellsApart = parser.reports.values.contains { !$0.isPen && $0.hasIDs }
         for (number, report) in parser.reports.sorted(by: { $0.key < $1.key }) where !report.contacts.isEmpty {
             guard report.isPen || report.hasIDs || !tellsApart && report.isOfSingle else { continue }
@@ -95,7 +95,7 @@ struct HIDDescriptor {
 // MARK: Items
 
 private struct HIDDescriptorParser {
-    /// What holds for all items that follow.
+    /// The global items: state for all items that follow.
     private struct Globals {
         var page: UInt32 = 0
         var logical = (minimum: 0, maximum: 0)
@@ -106,7 +106,7 @@ private struct HIDDescriptorParser {
         var count = 0
         var report = 0
 
-        /// Positions, and how many of them are a millimetre: only centimetres and inches are lengths.
+        /// The axis with its resolution per millimetre; only centimetres and inches are known as units.
         var axis: DeviceAxis {
             var axis = DeviceAxis(minimum: Double(logical.minimum), maximum: Double(logical.maximum))
             var millimetres = Double(physical.maximum - physical.minimum)
@@ -122,7 +122,7 @@ private struct HIDDescriptorParser {
         }
     }
 
-    /// Usages that follow one another; those without a page are of the page that holds at the next main item.
+    /// A range of usages; those without a page belong to the page that is current at the next main item.
     private struct Usages {
         var first: UInt32
         var last: UInt32
@@ -142,14 +142,14 @@ private struct HIDDescriptorParser {
     private var pushed: [Globals] = []
     private var usages: [Usages] = []
     private var minimum: UInt32?
-    /// The collections that are open, outermost first.
+    /// The open collections, outermost first.
     private var collections: [(usage: UInt32, isApplication: Bool)] = []
 
-    // Limits of Linux, but for what is pushed: it takes four.
+    // Linux's limits, except for the push depth, which is four there.
     private static let deepest = 64
     private static let largestSize = 256
     private static let largestCount = 12_288
-    /// No device tells of more contacts.
+    /// The maximum; no device reports more contacts.
     private static let mostContacts = 256
 
     mutating func parse(_ bytes: Span<UInt8>) {
@@ -158,7 +158,7 @@ private struct HIDDescriptorParser {
             let prefix = bytes[index]
             index += 1
             if prefix == 0xfe {
-                // A long item: nothing has ever been defined for those.
+                // A long item; none has ever been defined.
                 guard index < bytes.count else { return }
                 index += 2 + Int(bytes[index])
                 continue
@@ -172,7 +172,7 @@ private struct HIDDescriptorParser {
         }
     }
 
-    /// Handles an item. Says whether the rest can be understood.
+    /// Handles an item. Returns whether the rest can be understood.
     private mutating func handle(_ tag: UInt8, _ data: UInt32, _ size: Int) -> Bool {
         var signed: Int {
             switch size {
@@ -184,11 +184,11 @@ private struct HIDDescriptorParser {
         switch tag {
         case 0x04: globals.page = data & 0xffff
         case 0x14: globals.logical.minimum = signed
-        // Many a largest value is written as if it had no sign, where the smallest has none.
+        // Many descriptors write the maximum as unsigned if the minimum is not negative.
         case 0x24: globals.logical.maximum = globals.logical.minimum < 0 ? signed : Int(data)
         case 0x34: globals.physical.minimum = signed
         case 0x44: globals.physical.maximum = globals.physical.minimum < 0 ? signed : Int(data)
-        // Four bits with a sign, or all of them.
+        // A signed number of four bits, or of the full size.
         case 0x54: globals.exponent = data <= 0xf ? Int(data) - (data > 7 ? 16 : 0) : signed
         case 0x64: globals.unit = data
         case 0x74: globals.size = Int(data)
@@ -269,8 +269,7 @@ private struct HIDDescriptorParser {
         reports[globals.report] = report
     }
 
-    /// Puts what tells something of a contact to the contact that it is of: a new one begins with what the one before
-    /// has.
+    /// Adds a field to its contact: a new contact begins with a field that the previous one has already.
     private func put(
         _ field: HIDField, _ part: WritableKeyPath<HIDContact, HIDField?>, _ usage: UInt32, _ report: inout HIDReport
     ) {
@@ -282,7 +281,7 @@ private struct HIDDescriptorParser {
         report.application = application
         report.isOfStylus = collections.contains { stylusAndPuck.contains($0.usage) }
         defer { report.last = usage }
-        // A second position at once is the middle of what is touched.
+        // A second position right after the first is the centre of the touched area.
         if report.last == usage { return }
         if let last = report.contacts.last, last[keyPath: part] == nil {
             report.contacts[report.contacts.count - 1][keyPath: part] = field

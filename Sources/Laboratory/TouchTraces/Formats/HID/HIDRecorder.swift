@@ -1,4 +1,4 @@
-// hid-recorder's text (hid-tools): a HID device's report descriptor and its reports, as the device sent them.
+// Parses hid-recorder's text (hid-tools): a HID device's report descriptor and its reports, as the device sent them.
 //
 //     D: 0                                                          the device, where several may be
 //     R: 187 05 0d 09 04 a1 01 …
@@ -6,15 +6,15 @@
 //     I: 3 2087 0a02
 //     E: 3041.740842 14 01 02 02 34 03 8b 04 00 03 25 0a 4d 0e 01
 //
-// Reports become the kernel's events with slots. All else is for people: what is wrong there does no harm.
+// Reports become the kernel's events with slots. All other lines are for humans, and errors in them do no harm.
 
 struct HIDRecorderParser: EventLineParser {
     private var devices: [Int: HIDDevice] = [:]
-    /// The device that the next lines are about: the first one is number 0, be it named or not.
+    /// The device that the next lines are about: the first one is number 0, named or not.
     private var current = InputEvent.onlyDevice
-    /// Whether the devices have reported anything.
+    /// Whether any device has sent a report.
     private var hasReports = false
-    /// Whether the next description is of the device that was named last.
+    /// Whether the next descriptor belongs to the device named last.
     private var isNamed = false
     private var bytes: [UInt8] = []
 
@@ -55,7 +55,7 @@ struct HIDRecorderParser: EventLineParser {
         guard readBytes(line, &index), devices.count < Self.mostDevices || devices[current] != nil else {
             return .damaged
         }
-        // All may be described before any reports.
+        // All devices may be described before the first report.
         while !isNamed, !hasReports, devices[current] != nil { current += 1 }
         isNamed = false
         let descriptor = HIDDescriptor(bytes.span)
@@ -78,7 +78,7 @@ struct HIDRecorderParser: EventLineParser {
         return devices[current]?.read(bytes.span, at: time) ?? .damaged
     }
 
-    /// Reads how many bytes there are and then the bytes, of two digits each. Says whether all are there.
+    /// Reads the number of bytes and then the bytes, of two digits each. Returns whether all are there.
     private mutating func readBytes(_ line: Span<UInt8>, _ index: inout Int) -> Bool {
         bytes.removeAll(keepingCapacity: true)
         Scan.space(line, &index)
@@ -94,19 +94,19 @@ struct HIDRecorderParser: EventLineParser {
     }
 }
 
-/// One device's reports on their way to the kernel's events.
+/// A converter from one device's reports to the kernel's events.
 ///
-/// A report has one contact or several. A frame is one report, or as many as it takes for the contacts that the first one
-/// counts; those that follow it count none, or the same again. Contacts are told apart by their ids.
+/// A report has one contact or several. A frame is one report, or as many as are needed for the contact count of the
+/// first; reports that continue it have a count of 0, or the same again. Contacts are told apart by their ids.
 private struct HIDDevice {
     private let descriptor: HIDDescriptor
     private let number: Int
-    /// The contacts that are there, by their slots.
+    /// The current contacts, by slot.
     private var slots: [Int?] = []
     private var landed = 0
 
-    // The frame that is not complete.
-    /// How many contacts it has; `nil` is at most as many as are in the report, each of which tells whether it is there.
+    // The incomplete frame.
+    /// Its number of contacts; `nil` means at most those of the report, each of which says whether it is there.
     private var expected: Int?
     private var received = 0
     private var scanTime: Int?
@@ -136,8 +136,9 @@ private struct HIDDevice {
             received += 1
         }
         guard received >= expected ?? 0 else { return .events(events) }
-        // Who is in none of several places has gone, even if that was not said. Of a device that reports one contact at a
-        // time, nothing is known of the others, unless it is one that counts as Windows 8 wants it.
+        // A contact that is missing from a report with several entries has gone, even if no report said so. A device
+        // that reports one contact at a time says nothing about the others, unless it counts them as Windows 8
+        // requires.
         if isWhole, layout.contacts.count > 1 || descriptor.tellsPalms { liftUnseen() }
         complete()
         return .events(events)
@@ -147,11 +148,11 @@ private struct HIDDevice {
         layout.contacts.contains { ($0.inRange ?? $0.tip)?.value(in: report) ?? 0 != 0 }
     }
 
-    /// Goes on with the frame or begins another one, by what a report says of it. Says whether the frame then has all
-    /// contacts. Where a count of none may only mean that it follows a frame that is complete, it has not.
+    /// Continues the frame or begins another one, by a report's contact count and scan time. Returns whether the frame
+    /// then has all contacts; not if a count of 0 may only mean that the report follows a complete frame.
     private mutating func begin(_ count: Int?, _ scanned: Int?) -> Bool {
         if received > 0, scanned != scanTime || count ?? 0 > 0 && received >= count ?? 0 {
-            // The rest of it was lost.
+            // The rest of the frame was lost.
             complete()
         }
         defer { scanTime = scanned }
@@ -170,7 +171,7 @@ private struct HIDDevice {
 
     private mutating func take(_ contact: HIDContact, _ id: Int, _ report: Span<UInt8>) {
         func isSet(_ field: HIDField?) -> Bool? { field.map { $0.value(in: report) != 0 } }
-        // A finger in range that does not touch is not there yet, or not any more.
+        // A finger in range that does not touch has not landed yet, or has lifted.
         guard isSet(contact.tip) == true else { return lift(id) }
         guard let x = contact.x?.value(in: report), let y = contact.y?.value(in: report), land(id) else { return }
         if descriptor.tellsPalms, let isFinger = isSet(contact.confidence) {
@@ -180,7 +181,7 @@ private struct HIDDevice {
         emit(EventType.absolute, AxisCode.contactY, y)
     }
 
-    /// Chooses the slot of a contact that is there. Says whether there is one, and nothing else is in it in this frame.
+    /// Chooses the slot of a contact. Returns whether there is one that no other contact of this frame uses.
     private mutating func land(_ id: Int) -> Bool {
         if let slot = slots.firstIndex(of: id) {
             guard seen.insert(slot).inserted else { return false }
@@ -198,7 +199,7 @@ private struct HIDDevice {
         return true
     }
 
-    /// Empty places of a report may have the id of a contact that the same frame has already.
+    /// Lifts a contact. Unused entries of a report may repeat the id of a contact that is in the same frame.
     private mutating func lift(_ id: Int) {
         guard let slot = slots.firstIndex(of: id), !seen.contains(slot) else { return }
         empty(slot)
