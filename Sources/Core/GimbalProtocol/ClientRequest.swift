@@ -1,6 +1,6 @@
-// All requests of clients as values, each told once: its case and what its members are for, its type, what it is before it is
-// read, and its members. What is larger is told in the file of its family. A new request gets a case here and stands
-// among the `blanks`; the compiler asks for the rest.
+// All requests of clients as values, each described once: its case, type, blank and members. Larger ones describe their
+// members in the file of their family. A new request gets a case here and an entry in `blanks`; the compiler asks for
+// the rest.
 
 import Gestures
 import JSONLines
@@ -14,60 +14,60 @@ import Touches
 public enum ClientRequest: Equatable, Sendable {
     /// A report of a gesture.
     case gesture(Gesture)
-    /// Where the camera is to be at a time of the wall clock: 256 such positions wait at the most.
+    /// The camera's position at a time of the wall clock; at most 256 such positions wait.
     case present(Presentation)
     /// All fingers that are on a surface now, for the daemon to recognize gestures.
     case touch(Fingers)
 
-    /// Changes the camera at once.
+    /// Changes the camera immediately.
     case move(CameraUpdate)
-    /// Changes the camera over a time: 0 to 3,600,000 ms.
+    /// Animates the camera over 0 to 3,600,000 ms.
     case animate(CameraUpdate, durationMs: Double = CameraAnimation.usualDuration, easing: EasingName = .default)
-    /// Changes the camera on a flight, out, over and in: an `animate` whose path is `flight`. It takes 0 to 3,600,000 ms, or
-    /// without a duration as long as its speed asks for.
+    /// Flies the camera out, over and in: an `animate` whose path is `flight`. It takes 0 to 3,600,000 ms; without a
+    /// duration, the speed of the flight decides.
     case fly(CameraUpdate, Flight = Flight(), durationMs: Double? = nil, easing: EasingName = .default)
-    /// Takes the camera through 1 to 256 keyframes, from where it is.
+    /// Takes the camera from its current position through 1 to 256 keyframes.
     case tour([TourKeyframe])
     /// Ends animation, fling and active gestures where they are.
     case stop
     /// Changes one of the camera's settings.
     case set(CameraSetup.Change)
-    /// Frees the camera's name.
+    /// Removes the camera, so that its name is free.
     case removeCamera
 
-    /// Asks for a ``CameraState``: of the present, or with where the camera is at a time of the wall clock.
+    /// Asks for a ``CameraState``, now or at a time of the wall clock.
     case getCamera(at: WallTime? = nil)
-    /// Asks for the ``BoundsFit`` of bounds inside of insets.
+    /// Asks for the ``BoundsFit`` of bounds within insets.
     case cameraForBounds(CoordinateBounds, insets: EdgeInsets = EdgeInsets())
-    /// Asks for the point of the screen that shows a place.
+    /// Asks for the point on the screen that shows a place.
     case project(LatLng)
-    /// Asks for the place that a point of the screen shows.
+    /// Asks for the place that a point on the screen shows.
     case unproject(ScreenPoint)
-    /// Asks for the corners of what the screen shows.
+    /// Asks for the corners of the visible region.
     case visibleRegion
     /// Asks for the names of all cameras.
     case cameras
     /// Asks for the daemon's ``DaemonStats``.
     case stats
-    /// Asks for the clients whose ``Client/number`` is greater: 64 of them at the most.
+    /// Asks for the clients whose ``Client/number`` is greater, at most 64 of them.
     case clients(after: Int = 0)
-    /// Asks for the traces that the daemon can play by itself: a ``StoredTraceInfo`` for each.
+    /// Asks for a ``StoredTraceInfo`` of each trace that the daemon can play by itself.
     case traces
-    /// Asks for a ``CameraRest`` when the camera rests; after 0 to 3,600,000 ms for an error, `nil` is never.
+    /// Asks for a ``CameraRest`` when the camera rests. After the timeout, 0 to 3,600,000 ms, the answer is an error;
+    /// `nil` is no timeout.
     case awaitIdle(timeoutMs: Double? = nil)
     /// Asks for a `pong`.
     case ping
 
-    /// Says which version of the protocol this side speaks, and what it tells others of itself: ``Client/about``, at most
-    /// 8,192 bytes. Each one takes the place of what the one before has told.
+    /// Tells the version of the protocol that this client speaks, and what other clients see of it: ``Client/about``,
+    /// at most 8,192 bytes. Each one replaces the one before.
     case hello(version: Int = 1, about: String? = nil)
-    /// Asks for a camera's events: those of ``EventKind/movements`` where no kinds are named, each of them where no
-    /// delivery is.
+    /// Subscribes to a camera: to ``EventKind/movements`` if no kinds are named, and to every event if no delivery is.
     case subscribe(kinds: Set<EventKind>? = nil, delivery: EventDelivery? = nil, since: ResumePoint? = nil)
     /// Ends a subscription.
     case unsubscribe
-    /// Asks for the events of all cameras, including future ones, replacing all subscriptions of the connection; with
-    /// how far each camera's events have been read, by its name. It cannot ask for the cameras' input.
+    /// Subscribes to all cameras, including future ones, and replaces all subscriptions of the connection; resumes
+    /// after the points given by camera name. It cannot ask for the cameras' input.
     case subscribeAll(
         kinds: Set<EventKind>? = nil, delivery: EventDelivery? = nil, since: [String: ResumePoint] = [:])
     /// Ends all subscriptions of the connection.
@@ -77,35 +77,37 @@ public enum ClientRequest: Equatable, Sendable {
     indirect case trace(TraceHeader)
     /// Ends a replay.
     case traceEnd
-    /// Stops the clock of the replay that another connection plays into the camera.
+    /// Stops the clock of another connection's replay on the camera.
     case pauseReplay
-    /// Lets the replay go on.
+    /// Resumes the replay.
     case resumeReplay
-    /// Pauses the replay, then plays what it takes to send 1 to 1,000,000 more changes of the camera.
+    /// Pauses the replay after 1 to 1,000,000 more changes of the camera.
     case stepReplay(count: Int = 1)
-    /// Goes to another place of the replay; it stays paused, or goes on playing, as it was.
+    /// Seeks to another place in the replay, which stays paused or playing.
     case seekReplay(ReplayTarget)
-    /// Sets the speed of the replay: above 0, infinite is as fast as possible.
+    /// Sets the speed of the replay, above 0; infinite means as fast as possible.
     case setReplaySpeed(Double)
-    /// Ends the replay that another connection plays into the camera.
+    /// Ends another connection's replay on the camera.
     case endReplay
     /// Asks for a ``ReplayStatus``.
     case getReplay
 
-    /// Has only this connection move the camera for a time, or prolongs that; the answer is a ``CameraLease``.
+    /// Takes or prolongs a lease, so that only this connection can move the camera for a time; the answer is a
+    /// ``CameraLease``.
     case takeLease(LeaseRequest)
-    /// Has this connection move the camera, too, as long as the lease of that number lasts; the answer is a ``CameraLease``.
+    /// Joins the lease of that number, so that this connection can move the camera as well; the answer is a
+    /// ``CameraLease``.
     case joinLease(Int)
-    /// Ends the part that this connection has in a lease, or its waiting for one; of a connection that has taken the lease, the
-    /// lease. With a number it ends that lease, even of another one.
+    /// Ends the lease if this connection has taken it; otherwise leaves it, or stops waiting for one. With a number,
+    /// ends that lease, even another connection's.
     case endLease(Int? = nil)
 
-    /// Names the present of the camera, or a time of a trace; the label has 1 to 256 bytes.
+    /// Sets a marker at the camera's present time, or at a time of a trace; the label has 1 to 256 bytes.
     case marker(label: String)
 }
 
-/// What a request is known by in its reply: a number within ±(2^53−1), or a text of at most 256 bytes as JSON writes
-/// it.
+/// The id of a request, repeated in its answer: a number within ±(2^53−1), or a text of at most 256 bytes as JSON
+/// writes it.
 public enum RequestID: Hashable, Sendable, ExpressibleByIntegerLiteral, ExpressibleByStringLiteral {
     /// A number.
     case number(Int)
@@ -119,15 +121,15 @@ public enum RequestID: Hashable, Sendable, ExpressibleByIntegerLiteral, Expressi
 }
 
 extension ClientRequest {
-    /// The request as a line, its LF included.
+    /// Returns the request as a line, including LF.
     ///
     /// - Parameters:
-    ///   - camera: 1 to 64 of `A-Z a-z 0-9 . _ -`; "main" where it is left out.
-    ///   - id: the id for its reply; without one, it gets only an error or the data that it asks for.
-    ///   - timeMs: milliseconds of the trace's clock, for a line of a trace. The own time of a gesture, or of touches, goes
-    ///     before it.
-    ///   - creates: whether a camera is made that is not there. If not, the answer is an error of the code
-    ///     `unknownCamera`; a query that names no camera is answered as by a new one.
+    ///   - camera: 1 to 64 of `A-Z a-z 0-9 . _ -`; "main" by default.
+    ///   - id: the id for its answer; without one, the only answers are errors and requested data.
+    ///   - timeMs: milliseconds of the trace's clock, for a line of a trace. A time of the gesture or touches
+    ///     themselves takes precedence.
+    ///   - creates: whether to create a missing camera. If not, the answer is an error with the code `unknownCamera`; a
+    ///     query that names no camera is answered as if for a new one.
     /// - Throws: `EncodingError` for a number that is not finite, for an update that fingers make, and for a gesture
     ///   whose value is another kind's.
     public func line(
@@ -139,14 +141,14 @@ extension ClientRequest {
         return line.bytes
     }
 
-    /// Requests as one line, which is applied as a whole or not at all; its LF included.
+    /// Returns requests as one line, including LF, which is applied as a whole or not at all.
     ///
     /// - Parameters:
     ///   - frame: 1 to 64 requests; no trace's header nor end.
-    ///   - camera: whose requests they are; "main" where it is left out.
-    ///   - ids: the ids of the requests, in their order; those beyond have none.
-    ///   - timeMs: as ``line(camera:id:timeMs:creates:)`` has it.
-    /// - Throws: as ``line(camera:id:timeMs:creates:)`` does.
+    ///   - camera: the camera of all requests; "main" by default.
+    ///   - ids: the ids of the requests in order; further requests have none.
+    ///   - timeMs: as in ``line(camera:id:timeMs:creates:)``.
+    /// - Throws: as ``line(camera:id:timeMs:creates:)``.
     public static func line(
         frame: [ClientRequest], camera: String? = nil, ids: [RequestID] = [], timeMs: Double? = nil
     ) throws -> [UInt8] {
@@ -219,7 +221,7 @@ extension ClientRequest {
         }
     }
 
-    /// One of each type, before its members are read.
+    /// A blank of each type, into which members are decoded.
     package static let blanks: [ClientRequest] =
         GestureKind.allCases.map { .gesture(GestureEvent($0, .changed)) } + CameraSetup.Change.blanks.map { .set($0) }
         + [
@@ -232,10 +234,10 @@ extension ClientRequest {
             .takeLease(.blank), .joinLease(0), .endLease(),
         ]
 
-    /// What requests are for.
+    /// The purposes of requests.
     package enum Family {
         case gesture, touch, command, query
-        /// They belong to the connection that they come by, as subscriptions and traces do, or are about connections.
+        /// Requests that belong to their connection, such as subscriptions and traces, or are about connections.
         case connection
     }
 
@@ -254,7 +256,8 @@ extension ClientRequest {
         }
     }
 
-    /// Whether it stands on a line of its own: what begins, steers or ends a replay, what removes a camera, and leases.
+    /// Whether it needs a line of its own: requests that begin, steer or end a replay, remove a camera, or are about
+    /// leases.
     var standsAlone: Bool {
         switch self {
         case .removeCamera, .trace, .traceEnd, .takeLease, .joinLease, .endLease: true
@@ -262,7 +265,7 @@ extension ClientRequest {
         }
     }
 
-    /// The time that its line names: its own, which of most is none.
+    /// Its own time for its line; most requests have none.
     fileprivate var timeMs: Double? {
         switch self {
         case .gesture(let gesture): gesture.event.time
@@ -271,9 +274,9 @@ extension ClientRequest {
         }
     }
 
-    /// Shows a visitor the members that no other request has.
+    /// Shows a visitor the members that are specific to the request.
     ///
-    /// - Parameter timeMs: the time of its line, which gestures and fingers have as their own.
+    /// - Parameter timeMs: the time of its line, which becomes that of gestures and fingers.
     mutating func describe<V: MemberVisitor & ~Copyable>(
         _ visitor: inout V, at timeMs: Double? = nil
     ) throws(V.Failure) {
@@ -363,7 +366,7 @@ extension ClientRequest {
         }
     }
 
-    /// Whether it is what a trace is made of, and has a time there.
+    /// Whether it can be in a trace, with a time.
     package var isOfTraces: Bool {
         switch family {
         case .gesture, .touch, .command: true
@@ -387,13 +390,13 @@ extension ClientRequest {
         }
     }
 
-    /// Whether it commands its camera at once.
+    /// Whether it takes effect on its camera immediately.
     package var isCommand: Bool { cancelsGestures || isSetting }
 
-    /// Whether it sets what `get-camera` tells beside the position.
+    /// Whether it changes the camera's setup.
     package var isSetting: Bool { if case .set = self { true } else { false } }
 
-    /// Why the protocol has no words for it; `nil` if it has.
+    /// The reason why the protocol cannot express it; `nil` if it can.
     var problem: String? {
         switch self {
         case .gesture(let gesture): gesture.problem
@@ -408,7 +411,7 @@ extension ClientRequest {
 // MARK: Out
 
 extension LineWriter {
-    /// Writes a request as the decoder reads it, without LF. Its numbers read back unharmed.
+    /// Writes a request as the decoder reads it, without LF. Its numbers survive the round trip.
     ///
     /// - Parameter timeMs: milliseconds of the trace's clock.
     package mutating func request(
@@ -430,18 +433,18 @@ extension LineWriter {
         write("}")
     }
 
-    /// Writes requests of one frame: an object, or an array of several; without LF.
+    /// Writes the requests of one frame: an object, or an array of several; without LF.
     mutating func requests(_ frame: [ClientRequest], timeMs: Double) {
         if frame.count > 1 { write("[") }
         for (index, body) in frame.enumerated() {
             if index > 0 { write(",") }
-            // A frame has one time, which its first object names.
+            // All objects of a frame share the time of the first.
             request(body, timeMs: index == 0 ? timeMs : nil)
         }
         if frame.count > 1 { write("]") }
     }
 
-    /// Opens a line of a type.
+    /// Begins a line of a type.
     mutating func open(_ type: String) {
         write("{\"type\":")
         write(string: type)
@@ -449,10 +452,10 @@ extension LineWriter {
 }
 
 extension RequestID {
-    /// What JSON's numbers carry unharmed.
+    /// The integers that survive a round trip through JSON.
     static let numbers = -(1 << 53 - 1)...(1 << 53 - 1)
 
-    /// Why the protocol has no words for it; `nil` if it has.
+    /// The reason why the protocol cannot express it; `nil` if it can.
     var problem: String? {
         if case .number(let number) = self, !Self.numbers.contains(number) {
             return "an id is a number within ±(2^53−1), or a text"

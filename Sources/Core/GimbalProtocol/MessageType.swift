@@ -1,5 +1,5 @@
-// The messages of the daemon by their `type`: how a line of each begins, and how it is read back. A new message gets a case
-// here and stands among the `blanks`; the compiler asks for the rest.
+// The messages of the daemon by their `type`: how a line of each begins, and how it is read back. A new message gets a
+// case here and stands among the `blanks`; the compiler asks for the rest.
 
 import JSONLines
 import MapCamera
@@ -23,7 +23,7 @@ package enum MessageType: String, CaseIterable, Sendable {
     case lease
     case hello, pong, ok, error
 
-    /// The kind, if it is an event that a subscriber chooses.
+    /// The kind of event, if subscribers can choose it.
     package var eventKind: EventKind? {
         switch self {
         case .leaseTaken, .leaseEnded: .lease
@@ -35,9 +35,9 @@ package enum MessageType: String, CaseIterable, Sendable {
 // MARK: Out
 
 extension LineWriter {
-    /// Writes what answers a request, or tells of a camera; LF included.
+    /// Writes an answer to a request or an event, including LF.
     ///
-    /// - Parameter id: the request's id as it was written; an empty one is none.
+    /// - Parameter id: the request's id as it was written; empty for none.
     package mutating func answer(_ message: ServerMessage, _ id: Span<UInt8>) {
         guard let type = message.type else { preconditionFailure("what is not known is not said") }
         var message = message
@@ -47,7 +47,7 @@ extension LineWriter {
         close()
     }
 
-    /// Opens a line: its type, and the id of the request that it answers.
+    /// Opens a line with its type and the id of the request that it answers.
     mutating func open(_ type: MessageType, _ id: Span<UInt8>) {
         open(type.rawValue)
         guard !id.isEmpty else { return }
@@ -60,9 +60,9 @@ extension LineWriter {
 
 // MARK: In
 
-/// What the daemon says in one line.
+/// A message from the daemon.
 public enum ServerMessage: Equatable, Sendable {
-    /// Tells what a camera does, or of the subscription to it.
+    /// An event of a camera, or of a subscription.
     case event(CameraEvent)
     /// Answers ``ClientRequest/getCamera(at:)``.
     case camera(CameraState)
@@ -88,32 +88,32 @@ public enum ServerMessage: Equatable, Sendable {
     case replay(ReplayStatus)
     /// Answers ``ClientRequest/trace(_:)``, when the replay is over.
     case traceEnded(TraceEnded)
-    /// Answers ``ClientRequest/takeLease(_:)``, when the lease is granted, and ``ClientRequest/joinLease(_:)``.
+    /// Answers ``ClientRequest/takeLease(_:)``, when the lease is granted, or ``ClientRequest/joinLease(_:)``.
     case lease(CameraLease)
     /// Answers ``ClientRequest/hello(version:about:)``.
     case hello(DaemonHello)
     /// Answers ``ClientRequest/ping``.
     case pong
-    /// Answers what has no other answer, where it has an id.
+    /// Answers a request with an id that has no other answer.
     case ok
-    /// A request was refused.
+    /// Rejects a request.
     case error(GimbalError)
-    /// Nothing that this version knows, of this type.
+    /// A message of a type that this version does not know.
     case unknown(type: String)
 }
 
-/// A line from the daemon: what it says, and the request that it answers.
+/// A line from the daemon: a message, and the id of the request that it answers.
 public struct ServerLine: Equatable, Sendable {
     /// The id of the request, if the line answers one that has an id.
     public let id: RequestID?
-    /// What the line says.
+    /// The message.
     public let message: ServerMessage
 }
 
 extension MessageType {
-    /// The type of a line. Of one that opens with it, as every line of the daemon does, nothing else is read.
+    /// Reads the type of a line. If the line begins with it, as all lines of the daemon do, nothing else is read.
     ///
-    /// - Returns: `nil` if it is not known, or the line is no message.
+    /// - Returns: `nil` if the type is unknown, or the line is not a message.
     package init?(of line: some Collection<UInt8>) {
         let opening = "{\"type\":\"".utf8
         let word: String?
@@ -130,7 +130,7 @@ extension MessageType {
 extension ServerLine {
     /// Reads a line without its LF.
     ///
-    /// - Throws: `DecodingError` for what is no message of the protocol.
+    /// - Throws: `DecodingError` if the line is not a message of the protocol.
     public init(line: some Collection<UInt8>) throws {
         let bytes = Array(line)
         let json: JSONValue
@@ -162,10 +162,10 @@ extension ServerLine {
 }
 
 extension ServerMessage {
-    /// The event that it is, if it is one.
+    /// The event, if the message is one.
     package var event: CameraEvent? { if case .event(let event) = self { event } else { nil } }
 
-    /// Its type; `nil` for one that is not known.
+    /// The type; `nil` for an unknown one.
     package var type: MessageType? {
         switch self {
         case .event(let event): event.type

@@ -1,6 +1,6 @@
-// What a camera broadcasts: `move-started`, `camera-changed`, `idle`, `reset`, and `gesture`, its input (schema:
-// server.move-started and so on). `touch` stands in Touches.swift, `replay` and `marker` in Replays.swift. Each event is
-// encoded once, here, however many read it.
+// The events of a camera: `move-started`, `camera-changed`, `idle`, `reset`, and `gesture`, its input (schema:
+// server.move-started and so on). `touch` is in Touches.swift, `replay` and `marker` are in Replays.swift. Each event
+// is encoded here once, for all its subscribers.
 
 import JSONLines
 import MapCamera
@@ -9,55 +9,56 @@ import MapCamera
 ///
 /// Movements match `(moveStarted cameraChanged+)+ idle`, over and over.
 public enum CameraEvent: Equatable, Sendable {
-    /// The subscription begins, and where the camera is now.
+    /// The beginning of the subscription, with the camera's current position.
     case subscribed(Subscribed)
-    /// The subscription to all cameras begins; this many of them follow, by a ``subscribed(_:)`` each. It comes again,
-    /// with missed cameras, to a reader that was too slow for the daemon to announce new ones.
+    /// The beginning of a subscription to all cameras; a ``subscribed(_:)`` for each of them follows. A subscriber that
+    /// reads too slowly to be told of new cameras gets it again.
     case subscribedToAll(cameras: Int)
-    /// The camera is about to move, and where from. Another one without ``idle(_:)`` says that the reason has changed.
+    /// The camera is about to move from this position. A second one before ``idle(_:)`` means that the reason has
+    /// changed.
     case moveStarted(CameraMove)
     /// The camera has moved.
     case cameraChanged(CameraMove)
-    /// The camera rests; exactly once for each movement, at the position of the last change.
+    /// The camera is at rest, at the position of the last change; sent exactly once per movement.
     case idle(CameraMove)
     /// The camera's input; only for subscribers to ``EventKind/gesture``.
     case input(InputLine)
     /// Fingers on a surface that feeds the camera have landed, moved or lifted; only for subscribers to
     /// ``EventKind/touch``.
     case touch(SurfaceTouches)
-    /// A replay has set the camera anew; `seq` and clock are those of the place where it goes on.
+    /// A replay has reset the camera; `seq` and clock are those of the place where it resumes.
     case reset(CameraReset)
     /// The state of the replay on the camera has changed; only for subscribers to ``EventKind/replay``.
     case replay(ReplayStatus)
     /// A marker is set; only for subscribers to ``EventKind/marker``.
     case marker(CameraMarker)
-    /// A client has taken a lease of the camera, or prolonged it; only for subscribers to ``EventKind/lease``.
+    /// A client has taken or prolonged a lease of the camera; only for subscribers to ``EventKind/lease``.
     case leaseTaken(CameraLease)
     /// The lease of the camera has ended; only for subscribers to ``EventKind/lease``.
     case leaseEnded(LeaseEnd)
-    /// Which time of the wall clock a time of the camera's clock is; only for subscribers to ``EventKind/clock``.
+    /// Relates the camera's clock to the wall clock; only for subscribers to ``EventKind/clock``.
     case clock(CameraClock)
-    /// Something moves the camera by itself from now on, or does no more. It has no ``seq``.
+    /// A motion of the camera has begun or ended. It has no ``seq``.
     case motion(CameraMotion)
-    /// A client has told where the camera is to be at a time of the wall clock. It has no ``seq``.
+    /// A client has sent a position for a time of the wall clock. It has no ``seq``.
     case present(CameraPresentation)
-    /// Events were missed; the next ones follow from now.
+    /// The subscriber has missed events; the next ones start from now.
     case lagged(Lagged)
-    /// The camera of this name is no more, and the subscription is over.
+    /// The camera of this name was removed, and the subscription has ended.
     case removed(camera: String)
 }
 
-/// What moved the camera.
+/// The cause of a movement.
 public enum MoveReason: String, CaseIterable, Codable, Sendable, ProtocolWord {
-    /// Fingers; a fling, inertia and what a tap does, too.
+    /// Fingers, including flings, inertia and the effects of taps.
     case gesture
-    /// An animation that a client requested.
+    /// An animation requested by a client.
     case animation
-    /// A command that takes no time.
+    /// A command with an immediate effect.
     case command
-    /// The camera's way home, once nothing has moved it for a time.
+    /// The flight home of an idle camera.
     case home
-    /// A trace that the daemon plays by itself then, and the way to its beginning.
+    /// A trace that the daemon plays on an idle camera, and the flight to its beginning.
     case attract
 }
 
@@ -65,7 +66,7 @@ public enum MoveReason: String, CaseIterable, Codable, Sendable, ProtocolWord {
 public struct CameraMove: Equatable, Sendable {
     /// The camera's name.
     public package(set) var camera: String
-    /// Counts the camera's events from 1, with no gaps where they arise.
+    /// The number of the event, from 1; the camera numbers its events without gaps.
     public package(set) var seq: Int
     /// Milliseconds of the camera's clock.
     public package(set) var timeMs: Double
@@ -75,29 +76,30 @@ public struct CameraMove: Equatable, Sendable {
     public package(set) var position: CameraPosition
 }
 
-/// What a camera is fed: a line of a trace that makes the same camera.
+/// A line of a camera's input. Together, these lines are a trace that makes the same camera.
 public struct InputLine: Equatable, Sendable {
     /// The camera's name.
     public package(set) var camera: String
     /// Milliseconds of the camera's clock.
     public package(set) var timeMs: Double
-    /// The line as JSON, without its LF. The first one is a trace's header.
+    /// The line as JSON, without its LF. The first line is a trace's header.
     public package(set) var line: String
 }
 
-/// A camera that a replay has set anew.
+/// A camera that a replay has reset.
 public struct CameraReset: Equatable, Sendable {
     /// The camera's name.
     public package(set) var camera: String
-    /// The number of the last event that an unbroken replay has sent there, where the next one follows; 0 at its beginning.
+    /// The number of the last event that an unbroken replay would have sent up to there; 0 at its beginning.
     public package(set) var seq: Int
-    /// The time of that event in milliseconds of the trace's clock, which is now the camera's; 0 before the first.
+    /// The time of that event in milliseconds of the trace's clock, which becomes the camera's; 0 before the first
+    /// event.
     public package(set) var timeMs: Double
     /// Where the camera is.
     public package(set) var position: CameraPosition
-    /// What is in the middle of moving it, where the replay goes on within a movement; `nil` at rest.
+    /// The reason of the movement in which the replay resumes; `nil` at rest.
     public package(set) var moving: MoveReason?
-    /// What `seq` counts in from now on; `nil` from an older daemon.
+    /// The new epoch of `seq`; `nil` from an older daemon.
     public package(set) var epoch: String?
 }
 
@@ -123,7 +125,7 @@ extension CameraEvent {
         }
     }
 
-    /// Where the camera is; `nil` if it is no more.
+    /// The camera's position; `nil` for events without one.
     public var position: CameraPosition? {
         switch self {
         case .subscribed(let subscribed): subscribed.position
@@ -134,7 +136,7 @@ extension CameraEvent {
         }
     }
 
-    /// The number of the camera's last event as of now, where the line tells it.
+    /// The number of the camera's last event; `nil` for events without it.
     public var seq: Int? {
         switch self {
         case .subscribed(let subscribed): subscribed.seq
@@ -145,7 +147,7 @@ extension CameraEvent {
         }
     }
 
-    /// Milliseconds of the camera's clock, where the line tells them.
+    /// Milliseconds of the camera's clock; `nil` for events without a time.
     public var timeMs: Double? {
         switch self {
         case .reset(let reset): reset.timeMs
@@ -161,7 +163,7 @@ extension CameraEvent {
         }
     }
 
-    /// The step, if it is one of a movement.
+    /// The step, if the event is part of a movement.
     public var move: CameraMove? {
         switch self {
         case .moveStarted(let move), .cameraChanged(let move), .idle(let move): move
@@ -169,7 +171,7 @@ extension CameraEvent {
         }
     }
 
-    /// Whether the camera moves from now on; `nil` where the event says nothing of that.
+    /// Whether the camera is moving after this event; `nil` if the event does not say.
     package var isMoving: Bool? {
         switch self {
         case .moveStarted, .cameraChanged: true
@@ -179,7 +181,7 @@ extension CameraEvent {
         }
     }
 
-    /// The kind, if it is one that a subscriber chooses.
+    /// The kind, if subscribers can choose it.
     public var kind: EventKind? { type.eventKind }
 }
 
@@ -206,7 +208,7 @@ package struct Event: Sendable {
     package var reason: MoveReason
     package var position: PrintedPosition
 
-    /// What the longest line takes, the camera's name not counted.
+    /// The length of the longest line in bytes, not counting the camera's name.
     package static let longest = 256 + PrintedPosition.longest
 
     package init(kind: Kind, seq: UInt64, timeMs: Double, reason: MoveReason, position: PrintedPosition) {
@@ -221,7 +223,7 @@ package struct Event: Sendable {
 extension LineRoom {
     /// Writes an event line of a camera, LF included.
     ///
-    /// - Parameter view: the text of the camera's view, kept for the next event.
+    /// - Parameter view: the text of the camera's view, cached for the next event.
     package mutating func event(_ event: Event, camera: Span<UInt8>, _ view: inout ViewText) {
         switch event.kind {
         case .moveStarted: write("{\"type\":\"move-started\",\"camera\":\"")
@@ -246,14 +248,14 @@ extension LineRoom {
 }
 
 extension LineWriter {
-    /// Writes the line that tells what a camera is fed: requests of one frame, as a line of a trace.
+    /// Writes a line of a camera's input: the requests of one frame, as a line of a trace.
     package mutating func input(_ frame: [ClientRequest], camera: String, timeMs: Double) {
         openInput(camera, timeMs)
         requests(frame, timeMs: timeMs)
         close()
     }
 
-    /// Writes the line that tells how a trace of what a camera is fed begins.
+    /// Writes the first line of a camera's input, the header of its trace.
     package mutating func input(_ header: TraceHeader, camera: String, timeMs: Double) {
         openInput(camera, timeMs)
         request(.trace(header))
@@ -289,8 +291,8 @@ extension CameraReset: Described {
 
     /// - Parameters:
     ///   - seq: the number of the last event of an unbroken replay.
-    ///   - timeMs: its time.
-    ///   - moving: why the camera moves, where that is in the middle of a movement.
+    ///   - timeMs: the time of that event.
+    ///   - moving: the reason, in the middle of a movement.
     package init(
         camera: String, seq: UInt64 = 0, timeMs: Double = 0, position: CameraPosition, moving: MoveReason? = nil,
         epoch: String?
@@ -299,7 +301,7 @@ extension CameraReset: Described {
         (self.position, self.moving, self.epoch) = (position, moving, epoch)
     }
 
-    /// The epoch stands last: all before it follows from the trace.
+    /// The epoch comes last: everything before it depends only on the trace.
     package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
         try visitor.member(.camera, &camera, .cameraName)
         try visitor.member(.seq, &seq, .seq)
@@ -352,7 +354,7 @@ extension CameraEvent {
         case .cameraChanged(let value): self = .cameraChanged(try described(value, by: &visitor))
         case .idle(let value): self = .idle(try described(value, by: &visitor))
         case .input(var input):
-            // Its line is written and read as it stands.
+            // The line itself is written and read verbatim.
             try visitor.member(.camera, &input.camera, .cameraName)
             try visitor.member(.timeMs, &input.timeMs, .time)
             self = .input(input)
@@ -373,7 +375,7 @@ extension CameraEvent {
     }
 }
 
-/// A value after a visitor has been shown its members.
+/// Shows a visitor the members of a value, and returns the result.
 func described<Value: Described, V: MemberVisitor & ~Copyable>(
     _ value: Value, by visitor: inout V
 ) throws(V.Failure) -> Value {

@@ -1,56 +1,55 @@
-// `subscribe` and `unsubscribe`, and the messages about the subscription itself: `subscribed`, `lagged` and `removed`
+// `subscribe` and `unsubscribe`, and the messages about a subscription: `subscribed`, `lagged` and `removed`
 // (schema: client.subscribe, client.unsubscribe, server.subscribed, server.lagged, server.removed).
 
 import JSONLines
 import MapCamera
 
-/// The kinds of events that a subscriber chooses from.
+/// The kinds of events from which a subscriber chooses.
 public enum EventKind: String, CaseIterable, Sendable, ProtocolWord {
     /// A movement begins.
     case moveStarted = "move-started"
-    /// The camera is somewhere else.
+    /// The camera has moved.
     case cameraChanged = "camera-changed"
-    /// The movement is over.
+    /// The camera is at rest.
     case idle
-    /// The camera is fed. A header says where that begins; the lines after it make the same camera. Every one of them is
-    /// delivered, or missed: nothing is resent after ``CameraEvent/lagged(_:)``.
+    /// The camera's input: a header with its current state, then lines that make the same camera. Nothing is resent
+    /// after ``CameraEvent/lagged(_:)``.
     case gesture
-    /// Fingers on a surface that feeds the camera, for showing them. The ones already down come first, and again after
-    /// ``CameraEvent/lagged(_:)``.
+    /// Fingers on a surface that feeds the camera, for displaying them. Those already down are sent first, and again
+    /// after ``CameraEvent/lagged(_:)``.
     case touch
-    /// A replay on the camera pauses, goes on, seeks, changes its speed or ends.
+    /// A replay on the camera pauses, resumes, seeks, changes its speed or ends.
     case replay
     /// A trace or a client sets a marker.
     case marker
-    /// A client takes a lease of the camera, prolongs it, or it ends. The one that there is comes first.
+    /// A client takes or prolongs a lease of the camera, or the lease ends. A current lease is sent first.
     case lease
-    /// Which time of the wall clock a camera's time is: at the beginning, and whenever that has changed by 1 ms.
+    /// Relates the camera's clock to the wall clock: at the beginning, and whenever the relation has changed by 1 ms.
     case clock
-    /// Something begins to move a camera by itself, and all that its frames depend on, or nothing does so any more. What a replay
-    /// moves is not told.
+    /// A motion begins, with everything that its frames depend on, or ends. Motions of replays are not reported.
     case motion
-    /// A client has told where a camera is to be at a time of the wall clock, or nothing of that waits any more.
+    /// A client has sent a position for a time of the wall clock, or all such positions are void.
     case present
 
-    /// The kinds that tell what the camera does.
+    /// The kinds that report movements.
     public static let movements: Set<EventKind> = [.moveStarted, .cameraChanged, .idle]
 }
 
 extension EventKinds {
-    /// These kinds, and what every subscriber gets.
+    /// Creates a set of these kinds and of the events that every subscriber gets.
     package init(_ kinds: Set<EventKind>) {
         self = .reset
         for kind in kinds { insert(Self(kind)) }
     }
 
-    /// One bit for each kind, in their order; the fifth bit is that of ``reset``.
+    /// Creates a set of one kind. Kinds have a bit each, in their order, but for the fifth bit, which is ``reset``.
     init(_ kind: EventKind) {
         let index = EventKind.allCases.prefix { $0 != kind }.count
         self.init(rawValue: 1 << (index < 4 ? index : index + 1))
     }
 }
 
-/// The kinds of event that a subscription is for, in bits: the hub asks for each event and each subscriber.
+/// The kinds of events of a subscription, as bits: the hub tests them for each event and each subscriber.
 @usableFromInline package struct EventKinds: OptionSet, Codable, Sendable {
     @usableFromInline package let rawValue: UInt16
     @inlinable package init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -58,43 +57,44 @@ extension EventKinds {
     @inlinable package static var moveStarted: EventKinds { EventKinds(rawValue: 1) }
     @inlinable package static var cameraChanged: EventKinds { EventKinds(rawValue: 2) }
     @inlinable package static var idle: EventKinds { EventKinds(rawValue: 4) }
-    /// The input of the camera: only for subscribers that name it.
+    /// The camera's input: only for subscribers that name this kind.
     @inlinable package static var gesture: EventKinds { EventKinds(rawValue: 8) }
-    /// Goes to every subscriber, whatever it chose.
+    /// Sent to every subscriber, whatever it chose.
     @inlinable package static var reset: EventKinds { EventKinds(rawValue: 16) }
-    /// The state of a replay, markers, leases, clocks, motions and what is told ahead: only for subscribers that name them. They have no `seq`.
+    /// Replays, markers, leases, clocks, motions and positions ahead of their time: only for subscribers that name the
+    /// kind. They have no `seq`.
     @inlinable package static var replay: EventKinds { EventKinds(rawValue: 64) }
     @inlinable package static var marker: EventKinds { EventKinds(rawValue: 128) }
     @inlinable package static var lease: EventKinds { EventKinds(rawValue: 256) }
     @inlinable package static var clock: EventKinds { EventKinds(rawValue: 512) }
     @inlinable package static var motion: EventKinds { EventKinds(rawValue: 1024) }
     @inlinable package static var present: EventKinds { EventKinds(rawValue: 2048) }
-    /// The kinds that have no `seq`, and stand in a camera's history only while a subscriber has asked for them.
+    /// The kinds without a `seq`, which are in a camera's history only while a subscriber has asked for them.
     @inlinable package static var unnumbered: EventKinds { [.replay, .marker, .lease, .clock, .motion, .present] }
-    /// The fingers that feed the camera: only for subscribers that name it.
+    /// The fingers that feed the camera: only for subscribers that name this kind.
     @inlinable package static var touch: EventKinds { EventKinds(rawValue: 32) }
-    /// Kinds only for subscribers that name them, in a log of their own.
+    /// The kinds that have a log of their own.
     @inlinable package static var inputs: EventKinds { [.gesture, .touch] }
-    /// What a subscriber gets that names none.
+    /// The kinds for a subscriber that names none.
     @inlinable package static var usual: EventKinds { [.moveStarted, .cameraChanged, .idle, .reset] }
 }
 
-/// What a subscriber that reads slowly is to get.
+/// What a subscriber that reads slowly gets.
 public enum EventDelivery: String, CaseIterable, Codable, Sendable, ProtocolWord {
-    /// Each event, in order; a reader that falls behind the camera's history gets ``CameraEvent/lagged(_:)``.
+    /// Every event, in order; a subscriber that falls behind the camera's history gets ``CameraEvent/lagged(_:)``.
     case every
-    /// The newest position; older ones are skipped, and `seq` shows it.
+    /// The newest position; older ones are skipped, which leaves gaps in `seq`.
     case latest
 }
 
-/// How far a camera's events have been read: a subscription can go on after it.
+/// How far a camera's events have been read, so that a subscription can resume after it.
 public struct ResumePoint: Equatable, Codable, Sendable {
-    /// The `seq` of the last event that was read, from 0.
+    /// The `seq` of the last event that was read; 0 if none was.
     public var seq: Int
-    /// The epoch that it counts in.
+    /// The epoch of that `seq`.
     public var epoch: String
 
-    /// A place in an epoch, at most 64 bytes long.
+    /// Creates a point in an epoch, whose name has at most 64 bytes.
     public init(seq: Int, epoch: String) {
         self.seq = seq
         self.epoch = epoch
@@ -105,11 +105,11 @@ public struct ResumePoint: Equatable, Codable, Sendable {
 public struct Subscribed: Equatable, Sendable {
     /// The camera's name.
     public package(set) var camera: String
-    /// Changes when the camera is made or reset; `seq` counts within it.
+    /// The epoch of `seq`. It changes when the camera is created or reset.
     public package(set) var epoch: String
     /// The `seq` of the camera's last event; 0 before the first.
     public package(set) var seq: Int
-    /// Where the camera is.
+    /// The camera's position.
     public package(set) var position: CameraPosition
 }
 
@@ -117,13 +117,13 @@ public struct Subscribed: Equatable, Sendable {
 public struct Lagged: Equatable, Sendable {
     /// The camera's name.
     public package(set) var camera: String
-    /// How many events were missed up to now.
+    /// The number of events that were missed.
     public package(set) var missed: Int
-    /// Where the camera is now.
+    /// The camera's current position.
     public package(set) var position: CameraPosition
     /// The `seq` of the camera's last event; `nil` from an older daemon.
     public package(set) var seq: Int?
-    /// What `seq` counts in; `nil` from an older daemon.
+    /// The epoch of `seq`; `nil` from an older daemon.
     public package(set) var epoch: String?
 
     package init(camera: String, missed: Int, position: CameraPosition, seq: Int?, epoch: String?) {
@@ -135,13 +135,13 @@ public struct Lagged: Equatable, Sendable {
 // MARK: Requests
 
 extension ClientRequest {
-    /// The kinds that each subscriber reads in full, of one camera.
+    /// The kinds that cannot be skipped, or subscribed to for all cameras.
     private static let inputKinds: Set<EventKind> = [.gesture, .touch]
     private static var inputKindsListed: String {
         listed(EventKind.allCases.filter(inputKinds.contains).map { quoted($0.rawValue) }, "or")
     }
 
-    /// Shows a visitor what a subscription is for, to one camera or to all.
+    /// Shows a visitor the kinds and the delivery of a subscription to one camera or all.
     static func describe<V: MemberVisitor & ~Copyable>(
         _ visitor: inout V, _ kinds: Set<EventKind>?, _ delivery: EventDelivery?, ofAll: Bool
     ) throws(V.Failure) -> (kinds: Set<EventKind>, delivery: EventDelivery) {
@@ -160,7 +160,7 @@ extension ClientRequest {
 }
 
 extension ResumePoint {
-    /// Shows a visitor the point from which a subscription to one camera goes on.
+    /// Shows a visitor the point after which a subscription to one camera resumes.
     static func describe<V: MemberVisitor & ~Copyable>(
         _ visitor: inout V, _ point: inout ResumePoint?
     ) throws(V.Failure) {
@@ -172,7 +172,7 @@ extension ResumePoint {
         point = ResumePoint(seq: seq, epoch: epoch)
     }
 
-    /// Shows a visitor the points of a subscription to all cameras.
+    /// Shows a visitor the resume points of a subscription to all cameras.
     static func describe<V: MemberVisitor & ~Copyable>(
         _ visitor: inout V, _ points: inout [String: ResumePoint]
     ) throws(V.Failure) {
@@ -192,7 +192,7 @@ extension ResumePoint {
 
     private static let wanted = "must be an array of objects with camera, seq and epoch where camera is \"*\""
 
-    /// The point of one of several cameras.
+    /// The resume point of one of several cameras.
     private struct OfCamera: Described {
         var camera: String
         var point: ResumePoint
@@ -238,7 +238,7 @@ extension Lagged: Described {
         try visitor.member(.epoch, &epoch, .text())
     }
 
-    /// The line of a gap that a reader has found itself, as the daemon would tell it, without LF.
+    /// The line that the daemon would send for a gap that a client has found itself, without LF.
     package var line: [UInt8] {
         var line = LineWriter(capacity: 512)
         line.answer(.event(.lagged(self)), Span())
