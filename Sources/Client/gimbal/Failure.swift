@@ -1,4 +1,4 @@
-// How the program ends when it does not end well. The numbers are those of sysexits.h, and part of the interface.
+// Failures and their exit statuses. The numbers are those of sysexits.h, and part of the interface.
 
 import ArgumentParser
 import CameraStreams
@@ -8,7 +8,7 @@ import TouchTraces
 import Tours
 import Traces
 
-/// The status that the process ends with.
+/// The exit status of the process.
 enum ExitStatus: CInt {
     case rejected = 1
     case usage = 64
@@ -20,7 +20,7 @@ enum ExitStatus: CInt {
     case busy = 75
     case noPermission = 77
 
-    /// The table in the help.
+    /// The table of statuses in the help.
     static let help = """
           0    all was taken
           1    the daemon rejected a line, or there is no such camera
@@ -36,7 +36,7 @@ enum ExitStatus: CInt {
         """
 }
 
-/// An end with one line to standard error.
+/// An error that ends the program with one line on standard error.
 struct Failure: Error {
     let status: ExitStatus
     let message: PrintableText
@@ -46,7 +46,7 @@ struct Failure: Error {
         self.message = message
     }
 
-    /// The end that an error of the daemon's makes.
+    /// The failure for an error that the daemon reported.
     init(_ error: GimbalError) {
         let status: ExitStatus =
             switch error.code {
@@ -61,9 +61,9 @@ struct Failure: Error {
     static let daemonWentAway = Failure(.unavailable, "the daemon ended the connection")
 }
 
-/// Does something with what a file holds.
+/// Runs `body`, which reads the contents of a file.
 ///
-/// - Throws: what `body` throws; for what is wrong with the file, a `Failure` that names it.
+/// - Throws: what `body` throws, with errors in the file turned into a `Failure` that names it.
 func about<Value>(_ file: String, _ body: () throws -> Value) throws -> Value {
     do {
         return try body()
@@ -81,6 +81,6 @@ func about<Value>(_ file: String, _ body: () throws -> Value) throws -> Value {
 }
 
 extension ExitCode {
-    /// An end that has said already what there is to say.
+    /// An exit without a message, when the reason has already been printed.
     init(_ status: ExitStatus) { self.init(status.rawValue) }
 }

@@ -1,5 +1,5 @@
-// The program: its subcommands, and the one place where it ends. A subcommand either returns or throws; what it throws
-// says how the process ends.
+// The program: its subcommands, and the one place where it ends. A subcommand returns or throws, and what it throws
+// determines how the process ends.
 
 import ArgumentParser
 import GimbalProtocol
@@ -47,10 +47,10 @@ struct GimbalCommand: ParsableCommand {
         ]
     )
 
-    /// Whether swift-argument-parser's manual generator asks.
+    /// Whether the help is for swift-argument-parser's manual generator.
     private static var isForManual: Bool { CommandLine.arguments.contains("--experimental-dump-help") }
 
-    /// What only the man page says, section by section. `manual.awk` knows their headings.
+    /// Sections that only the man page has. `manual.awk` knows their headings.
     private static let sections = """
         Signals:
         \(Interrupt.help)
@@ -72,9 +72,9 @@ struct GimbalCommand: ParsableCommand {
 
     static func main() {
         occupyStandardDescriptors()
-        // A reader that has seen enough is no reason for a message, nor is it an error.
+        // A reader that stops reading is neither an error nor worth a message.
         signal(SIGPIPE, SIG_IGN)
-        // Where it is ignored, the programs that this one starts end without a status.
+        // If SIGCHLD is ignored, the exit status of started programs is lost.
         signal(SIGCHLD, SIG_DFL)
         Interrupt.arm()
         var words = Array(CommandLine.arguments.dropFirst())
@@ -98,14 +98,14 @@ struct GimbalCommand: ParsableCommand {
         }
     }
 
-    /// Ends with what the parser has to say, be it help or an error, in the words that were typed.
+    /// Prints the parser's help or error, with words as they were typed, and exits.
     private static func end(_ error: any Error, _ words: [String]) {
         var text = NegativeNumbers.unshielded(fullMessage(for: error))
         let code = exitCode(for: error)
         if code == .validationFailure, let mistake = Usage.mistake(in: words) {
             text = "Error: \(mistake)\n\(Usage.synopsis(words.first))"
         }
-        // What was typed may come from a shell's pattern, and be the name of any file.
+        // A word may come from a shell's pattern, and be the name of any file.
         for word in words { text = text.replacing(word, with: PrintableText(word).description) }
         if !text.isEmpty {
             (PrintableText(lines: text) + "\n").write(to: code.isSuccess ? STDOUT_FILENO : STDERR_FILENO)
@@ -113,7 +113,7 @@ struct GimbalCommand: ParsableCommand {
         Glibc.exit(code.rawValue)
     }
 
-    /// A standard descriptor that was closed must not become the socket's number.
+    /// Opens closed standard descriptors, so that the socket does not get one of their numbers.
     private static func occupyStandardDescriptors() {
         var descriptor: CInt
         repeat { descriptor = unsafe open("/dev/null", O_RDWR) } while (0...2).contains(descriptor)

@@ -1,18 +1,18 @@
-// SIGINT, SIGTERM and SIGHUP, one way for all commands: the first one ends the command in order, and what has not ended
-// half a second later, or gets a second one, is ended here. Invariant: whichever way it ends, no unfinished file stays,
-// and the terminal is as it was.
-// A signal is never lost between a look and the next wait: it also makes a descriptor readable.
+// SIGINT, SIGTERM and SIGHUP, handled in the same way for all commands: the first one ends the command in order; a
+// command that takes too long to end (see `startTimers`), or gets a second one, is ended here. Invariant: whichever way
+// it ends, no unfinished file stays, and the terminal is restored. A signal is never lost between a check and the next
+// wait: it also makes a descriptor readable.
 
 import Glibc
 import Synchronization
 
 private let arrived = Atomic<CInt>(0)
 private let wakeUp = Atomic<CInt>(-1)
-/// Whether the signal that has come is the end of the input, and no error.
+/// Whether a signal marks the end of the input, and is not an error.
 private let endsInput = Atomic<Bool>(false)
-/// The name of a file that must not stay if the process is ended; the address of a C string, 0 for none.
+/// The name of a file to remove if the process is ended: the address of a C string, 0 for none.
 private let unfinished = Atomic<UInt>(0)
-/// Another one.
+/// A second such file.
 private let otherUnfinished = Atomic<UInt>(0)
 
 /// A signal that asks the program to end.
@@ -27,13 +27,13 @@ struct Interrupt: Error {
         which finish with what has come.
         """
 
-    /// Readable once a signal has come; negative before `arm`.
+    /// Readable once a signal has arrived; negative before `arm`.
     static var descriptor: CInt { readable.load(ordering: .relaxed) }
     private static let readable = Atomic<CInt>(-1)
 
     // MARK: Receiving
 
-    /// From now on the signals do not kill; `check` throws them.
+    /// Installs the handlers: from now on the signals do not kill, and `check` throws them.
     static func arm() {
         var ends: [CInt] = [-1, -1]
         guard unsafe pipe(&ends) == 0 else { return }
@@ -43,7 +43,7 @@ struct Interrupt: Error {
         }
         readable.store(ends[0], ordering: .relaxed)
         wakeUp.store(ends[1], ordering: .relaxed)
-        // A global is made when it is first used, and no signal handler may make anything.
+        // Globals are created on first use, and a signal handler may not create anything.
         arrived.store(0, ordering: .relaxed)
         unfinished.store(0, ordering: .relaxed)
         otherUnfinished.store(0, ordering: .relaxed)
@@ -51,7 +51,7 @@ struct Interrupt: Error {
         unsafe end.__sigaction_handler.sa_handler = { _ in Interrupt.endNow() }
         for signal in [SIGALRM, SIGPROF] { _ = unsafe sigaction(signal, &end, nil) }
         var action = sigaction()
-        // No SA_RESTART: what blocks in write(2) is to come back.
+        // No SA_RESTART: a blocking write(2) must return.
         unsafe action.__sigaction_handler.sa_handler = { number in
             let (first, _) = arrived.compareExchange(expected: 0, desired: number, ordering: .relaxed)
             guard first else { Interrupt.endNow() }
@@ -68,11 +68,11 @@ struct Interrupt: Error {
             _ = unsafe sigaction(signal, &action, nil)
             unsafe sigaddset(&signals, signal)
         }
-        // A parent thread that leaves signals to others hands that down.
+        // Signal masks are inherited: the parent's thread may have blocked these signals.
         unsafe sigprocmask(SIG_UNBLOCK, &signals, nil)
     }
 
-    /// nohup(1) has a program ignore SIGHUP, and so does a service manager at times.
+    /// Returns whether a signal is ignored: nohup(1), and sometimes a service manager, has a program ignore SIGHUP.
     private static func isIgnored(_ signal: CInt) -> Bool {
         var action = sigaction()
         guard unsafe sigaction(signal, nil, &action) == 0, let handler = unsafe action.__sigaction_handler.sa_handler
@@ -80,8 +80,8 @@ struct Interrupt: Error {
         return unsafe unsafeBitCast(handler, to: Int.self) == 1  // SIG_IGN, which Swift does not see.
     }
 
-    /// Has SIGPROF or SIGALRM come when an end in order takes too long: what computes for 350 ms, or waits for 2 s. A busy
-    /// machine, where others compute, takes nothing away. Safe in a signal handler: it makes no objects.
+    /// Has SIGPROF or SIGALRM end the process when an orderly end takes too long: after 350 ms of computing, whatever
+    /// other processes compute, or 2 s of waiting. Safe in a signal handler: it makes no objects.
     private static func startTimers() {
         start(CInt(ITIMER_PROF.rawValue), seconds: 0, microseconds: 350_000)
         start(CInt(ITIMER_REAL.rawValue), seconds: 2, microseconds: 0)
@@ -94,7 +94,7 @@ struct Interrupt: Error {
         _ = unsafe setitimer(timer, &end, nil)
     }
 
-    /// Ends the process by the signal that has come. Safe in a signal handler.
+    /// Ends the process by the signal that has arrived. Safe in a signal handler.
     private static func endNow() -> Never {
         removeFile(unfinished.load(ordering: .relaxed))
         removeFile(otherUnfinished.load(ordering: .relaxed))
@@ -115,38 +115,37 @@ struct Interrupt: Error {
 
     // MARK: Ending
 
-    /// Waits for a time, unless a signal comes.
+    /// Waits for a time, unless a signal arrives.
     static func wait(milliseconds: Int) throws(Interrupt) {
         var ready = pollfd(fd: descriptor, events: CShort(POLLIN), revents: 0)
         _ = unsafe poll(&ready, 1, CInt(milliseconds))
         try check()
     }
 
-    /// Throws the signal that has come, unless it is the end of the input.
+    /// Throws the signal that has arrived, unless it marks the end of the input.
     static func check() throws(Interrupt) {
         if let interrupt = last, !endsInput.load(ordering: .relaxed) { throw interrupt }
     }
 
-    /// The signal that has come, the end of the input or not.
+    /// The signal that has arrived, whether or not it marks the end of the input.
     static var last: Interrupt? {
         let signal = arrived.load(ordering: .relaxed)
         return signal == 0 ? nil : Interrupt(signal: signal)
     }
 
-    /// Whether a signal has come.
     static var hasCome: Bool { last != nil }
 
-    /// From now on a signal is the end of the input that is read, and `check` does not throw it.
+    /// Makes a signal mark the end of the input: `check` no longer throws it.
     static func endInput() { endsInput.store(true, ordering: .relaxed) }
 
-    /// Continues with what is left to do until the command ends in order.
+    /// Accepts the signal, so that the command can do what is left and end in order.
     func accept() {
         Self.endInput()
         var byte: UInt8 = 0
         _ = unsafe read(Self.descriptor, &byte, 1)
     }
 
-    /// Ends the process as the signal says that has come and was accepted, if one was: ^C is no error then.
+    /// Ends the process by the accepted signal, if there was one; returns for ^C, which is not an error then.
     static func conclude() {
         guard let interrupt = last else { return }
         guard interrupt.signal == SIGINT else { die(interrupt.signal) }
@@ -159,19 +158,19 @@ struct Interrupt: Error {
         Self.endNow()
     }
 
-    /// A terminal shows "^C"; the prompt gets a line of its own.
+    /// Gives the prompt a line of its own after the "^C" that a terminal shows.
     private static func endLine() {
         if isatty(STDERR_FILENO) == 1 { writeError("\n") }
     }
 
     // MARK: Files
 
-    /// A file that is removed if the process is ended.
+    /// A slot for a file that is removed if the process is ended.
     enum Removal { case first, second }
 
-    /// Has a file removed if the process is ended before it is whole.
+    /// Registers a file to be removed if the process is ended before the file is complete.
     ///
-    /// - Returns: what ends that, see ``keep(_:)``; `nil` where two files wait for it already.
+    /// - Returns: the slot to pass to ``keep(_:)``; `nil` if both slots are taken.
     static func removeAtEnd(_ name: String) -> Removal? {
         guard let copy = unsafe strdup(name) else { return nil }
         let address = UInt(bitPattern: copy)
@@ -183,7 +182,7 @@ struct Interrupt: Error {
         return nil
     }
 
-    /// Has the file stay.
+    /// Cancels the removal of a file.
     static func keep(_ removal: Removal) {
         let old =
             switch removal {
@@ -193,7 +192,7 @@ struct Interrupt: Error {
         unsafe free(UnsafeMutableRawPointer(bitPattern: old))
     }
 
-    /// Safe in a signal handler.
+    /// Removes the file whose name is at an address. Safe in a signal handler.
     private static func removeFile(_ address: UInt) {
         let name = unsafe UnsafePointer<CChar>(bitPattern: address)
         if let name = unsafe name { _ = unsafe unlink(name) }

@@ -1,5 +1,4 @@
-// Words of the command line that several subcommands share. What is not right ends with a usage error before a
-// connection is made.
+// Arguments that several subcommands share. An invalid one is a usage error before a connection is made.
 
 import ArgumentParser
 import GimbalClient
@@ -13,10 +12,10 @@ struct SocketOptions: ParsableArguments {
     @Option("Give up after this time, such as 500ms, 5s or 2m (default: 5s for an answer, else no limit).", "time")
     var timeout: Milliseconds?
 
-    /// Where the daemon may be.
+    /// The socket paths at which the daemon may be.
     var candidates: [String] { SocketPath.candidates(socket) }
 
-    /// What starts a daemon that is found there.
+    /// The command that starts a daemon at the first of these paths.
     var daemonCommand: String {
         let first = candidates.first ?? SocketPath.standard()
         return first == SocketPath.standard() ? "gimbald" : "gimbald --socket \(first)"
@@ -25,7 +24,7 @@ struct SocketOptions: ParsableArguments {
     func validate() throws { try timeout?.checkRange("--timeout") }
 }
 
-/// What the subcommands that print the daemon's answers have in common.
+/// Options of the subcommands that print the daemon's answers.
 struct AnswerOptions: ParsableArguments {
     @OptionGroup var socket: SocketOptions
 
@@ -33,7 +32,7 @@ struct AnswerOptions: ParsableArguments {
     var json = false
 }
 
-/// What the subcommands about one camera have in common.
+/// Options of the subcommands about one camera.
 struct CameraOptions: ParsableArguments {
     @OptionGroup var answers: AnswerOptions
 
@@ -41,7 +40,7 @@ struct CameraOptions: ParsableArguments {
     var camera: CameraName?
 }
 
-/// What the subcommands that ask about a camera have in common.
+/// Options of the subcommands that query a camera.
 struct QuestionOptions: ParsableArguments {
     @OptionGroup var camera: CameraOptions
 
@@ -69,7 +68,7 @@ struct CameraName: Equatable, TypedArgument {
 
     private init(unchecked text: String) { self.text = text }
 
-    /// The parser takes the last of two; a person who types two means both.
+    /// Rejects a second `--camera`: the parser would take the last, but a person who types two means both.
     static func checkOnlyOne(_ words: [String]) throws {
         let count = words.prefix { $0 != "--" }.count { $0 == "--camera" || $0.hasPrefix("--camera=") }
         guard count > 1 else { return }
@@ -87,13 +86,13 @@ extension CompletionKind {
             guard var options = try? SocketOptions.parse(["--timeout", "500ms"]) else { return [] }
             options.socket = socket
             let names = (try? Conversation(options).cameraNames()) ?? []
-            // A shell takes a word for what it means there.
+            // A shell may interpret special characters in a completion, so only valid names are offered.
             return names.filter { CameraName($0) != nil }
         }
     }
 }
 
-/// How fast a trace plays: 1 is as it was recorded, infinite as fast as possible.
+/// The speed at which a trace plays: 1 is as recorded, infinity as fast as possible.
 struct Speed: TypedArgument {
     let factor: Double
 
@@ -111,7 +110,7 @@ struct Speed: TypedArgument {
         factor = finite
     }
 
-    /// Reads a factor that changes times, such as `2` or `0.5x`.
+    /// Reads a factor by which times are scaled, such as `2` or `0.5x`.
     init(typedFactor text: String) throws {
         guard let finite = Self.factor(typed: text) else {
             throw ValidationError("write a factor above 0, such as 2, 0.5 or 2x.")
@@ -129,7 +128,7 @@ struct Speed: TypedArgument {
     var json: JSONValue { factor == .infinity ? .string("max") : .number(factor) }
 }
 
-/// Kinds of events, with commas between them.
+/// Event kinds, separated by commas.
 struct EventKindList: TypedArgument {
     let kinds: [EventKind]
 

@@ -1,6 +1,6 @@
-// Places, points, sizes, insets and times as people type them: numbers with commas between them, such as
-// `49.26,-123.11`. The error for an invalid one shows the right form with an example. The daemon checks ranges; only
-// latitude and longitude in the wrong order are reported here, since a daemon would clamp them.
+// Places, points, sizes, insets and times as people type them: numbers separated by commas, such as `49.26,-123.11`.
+// The error for an invalid one shows the right form with an example. The daemon checks ranges; only latitude and
+// longitude in the wrong order are reported here, since a daemon would clamp them.
 
 import ArgumentParser
 import CameraStreams
@@ -9,13 +9,13 @@ import ProgramOptions
 
 /// Negative numbers among the arguments.
 enum NegativeNumbers {
-    /// The minus of print, which the parser does not take for the beginning of an option.
+    /// The typographic minus sign, which the parser does not mistake for the start of an option.
     static let minus = "\u{2212}"
 
-    /// The arguments, with the hyphen of every negative number replaced by a minus.
+    /// Returns the arguments, with the hyphen of every negative number replaced by a minus.
     ///
-    /// No option of the program begins with a digit, so a word such as `-33.9,151.2` can only be a value. What follows
-    /// `--` stays as it is.
+    /// No option of the program begins with a digit, so a word such as `-33.9,151.2` can only be a value. Words after
+    /// `--` stay unchanged.
     static func shielded(_ arguments: some Sequence<String>) -> [String] {
         var isOver = false
         return arguments.map { word in
@@ -24,23 +24,23 @@ enum NegativeNumbers {
         }
     }
 
-    /// Text in which hyphens were replaced, as it was typed.
+    /// Returns text as it was typed, with its hyphens restored.
     static func unshielded(_ text: String) -> String { text.replacing(minus, with: "-") }
 
-    /// A word as it was typed: only a hyphen at its beginning was replaced, and only that of a number.
+    /// Returns a word as it was typed: only the leading hyphen of a number was replaced.
     static func unshieldedWord(_ word: String) -> String {
         let typed = "-" + word.dropFirst()
         return word.hasPrefix(minus) && isNegative(typed) ? typed : word
     }
 
-    /// Whether a word can only be a number, or some with commas between.
+    /// Whether a word can only be a number, or several separated by commas.
     static func isNumeric(_ word: String) -> Bool { word.first?.isNumber ?? false || isNegative(word) }
 
     static func isNegative(_ word: String) -> Bool {
         guard word.first == "-", let second = word.dropFirst().first, second.isNumber || second == "." else {
             return false
         }
-        // Units of time may follow.
+        // The letters are those of exponents and units of time.
         return word.utf8.allSatisfy("0123456789.,:+-eEmsinh".utf8.contains)
     }
 }
@@ -49,7 +49,7 @@ enum NegativeNumbers {
 protocol TypedArgument: Sendable {
     /// Reads the word.
     ///
-    /// - Throws: a usage error that says how it is written.
+    /// - Throws: a usage error that shows the expected form.
     init(typed text: String) throws
 }
 
@@ -63,7 +63,7 @@ extension Option {
     }
 }
 
-/// Finite numbers with a separator between them; `nil` if there is anything else.
+/// Reads finite numbers with a separator between them; returns `nil` for anything else.
 private func numbers(_ text: String, separator: Character = ",") -> [Double]? {
     let parts = text.split(separator: separator, omittingEmptySubsequences: false)
     let numbers = parts.compactMap { part -> Double? in
@@ -128,7 +128,7 @@ extension EdgeInsets: TypedArgument {
 
 /// Checks that an option's value is within a range.
 ///
-/// - Parameter unit: what stands behind the range in the error.
+/// - Parameter unit: text that follows the range in the error.
 func check(_ option: String, _ value: Double?, _ range: ClosedRange<Double>, _ unit: String = "") throws {
     guard let value, !range.contains(value) else { return }
     let limits =
@@ -155,12 +155,12 @@ struct Size: TypedArgument {
     }
 }
 
-/// A span of time, or a time of a trace: a number of milliseconds, one with its unit, or minutes and seconds as a clock
-/// shows them.
+/// A span of time, or a time in a trace: a number of milliseconds, a number with a unit, or minutes and seconds as on a
+/// clock.
 struct Milliseconds: TypedArgument {
     let milliseconds: Double
 
-    /// How times are written.
+    /// How times are written, for help texts.
     static let note = WrittenTime.note
 
     init(_ milliseconds: Double) { self.milliseconds = milliseconds }
@@ -178,7 +178,7 @@ struct Milliseconds: TypedArgument {
         self.milliseconds = milliseconds
     }
 
-    /// Checks that it is 0 or more, and can be counted in nanoseconds: a million days are for ever.
+    /// Checks that the time is 0 or more, and at most a million days, which can be counted in nanoseconds.
     func checkRange(_ option: String) throws {
         guard !(0...86_400e9).contains(milliseconds) else { return }
         throw ValidationError("\(option) must be 0 or more, and less than a million days.")

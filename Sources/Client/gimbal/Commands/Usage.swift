@@ -1,13 +1,13 @@
-// Errors for a command line that the parser rejects. The parser checks values before it checks for unknown options:
-// here mistyped words come first, since they cause the rest.
+// Errors for a command line that the parser rejects. The parser checks values before it checks for unknown options;
+// here mistyped words come first, since they cause the other errors.
 
 import ArgumentParser
 import GimbalClient
 
 enum Usage {
-    /// Checks the word that names the subcommand, and those behind `help`.
+    /// Checks the name of the subcommand, and the names after `help`.
     ///
-    /// - Throws: a usage error that says which one was probably meant.
+    /// - Throws: a usage error that suggests the name that was probably meant.
     static func checkCommand(_ words: [String]) throws {
         guard let first = words.first else { return }
         if first.hasPrefix("-") { return try checkOption(words) }
@@ -19,7 +19,7 @@ enum Usage {
         throw ValidationError("There is no command '\(unknown)'.\(guess ?? hint)")
     }
 
-    /// `--from 48.86,2.29` is an old way to write `--from-target 48.86,2.29`, of the commands that take that.
+    /// Replaces `--from 48.86,2.29`, an old form of `--from-target 48.86,2.29`, for the commands that take the latter.
     static func withoutOldWords(_ words: [String]) -> [String] {
         guard words.contains(where: { $0 == "--from" || $0.hasPrefix("--from=") }), let command = command(words.first),
             Words(of: command).options["--from-target"] != nil
@@ -33,7 +33,7 @@ enum Usage {
         }
     }
 
-    /// Options stand behind the subcommand.
+    /// Rejects an option before the subcommand if it belongs after one.
     private static func checkOption(_ words: [String]) throws {
         let name = String(words[0].prefix { $0 != "=" })
         guard name.hasPrefix("--"), Words(of: GimbalCommand.self).options[name] == nil else { return }
@@ -43,11 +43,11 @@ enum Usage {
         throw ValidationError("'\(name)' stands behind the command, such as: gimbal \(command) \(name) …")
     }
 
-    /// What is wrong with the words behind a subcommand, if it is an unknown option or an unexpected argument;
+    /// Returns what is wrong with the words after a subcommand if one is an unknown option or an unexpected argument;
     /// otherwise `nil`.
     static func mistake(in words: [String]) -> String? {
         guard let command = command(words.first).map(Words.init) else { return nil }
-        // What the option is called, and its value, that the word before may be.
+        // The latest option, and what its value is called; empty if the next word is not its value.
         var option = (name: "", value: "")
         for index in words.indices.dropFirst().prefix(while: { words[$0] != "--" }) {
             let (before, word) = (words[index - 1], words[index])
@@ -70,7 +70,7 @@ enum Usage {
         return nil
     }
 
-    /// A number that belongs to the word before it: places and points have no space in them.
+    /// Returns an error for a number that belongs to the word before it: places and points contain no spaces.
     private static func misplaced(_ word: String, behind before: String, _ option: (name: String, value: String))
         -> String?
     {
@@ -88,7 +88,7 @@ enum Usage {
     }
 
     private static func unexpected(_ word: String, _ command: Words) -> String {
-        // What each option would take, the likeliest first.
+        // Options that the word may have been meant for, the likeliest first.
         let guesses: [(option: String, text: String, isLikely: Bool)] = [
             ("--\(word)", "--\(word)", true),
             ("--no-\(word)", "--no-\(word)", true),
@@ -102,17 +102,17 @@ enum Usage {
         return "Unexpected argument '\(word)'.\(guess.map { " Did you mean '\($0)'?" } ?? "")"
     }
 
-    /// How a subcommand is used, in the lines that follow an error.
+    /// Returns the usage of a subcommand, as the lines that follow an error.
     static func synopsis(_ name: String?) -> String {
         let usage = GimbalCommand.usageString(for: command(name) ?? GimbalCommand.self)
         return "Usage: \(usage)\n  See 'gimbal\(name.map { " \($0)" } ?? "") --help' for more information."
     }
 
-    // MARK: What there is
+    // MARK: Options
 
-    /// What a command takes, as its help tells.
+    /// What a command takes, according to its help.
     private struct Words {
-        /// The names of its options and flags, with what the value is called that follows; empty for a flag.
+        /// The names of its options and flags, each with the name of its value; empty for a flag.
         private(set) var options: [String: String] = [:]
         let takesArguments: Bool
         var longNames: [String] { options.keys.filter { $0.hasPrefix("--") }.sorted() }

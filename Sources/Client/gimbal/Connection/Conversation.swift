@@ -1,4 +1,4 @@
-// A connection on which one request is answered before the next is sent. An error of the daemon's ends the program.
+// A connection on which each request is answered before the next is sent. An error of the daemon ends the program.
 
 import GimbalClient
 import GimbalProtocol
@@ -13,12 +13,12 @@ final class Conversation {
     /// Received lines that have not been handled.
     private var received: [ReceivedLine] = []
     private var hasEnded = false
-    /// Whether the camera moves for another reason than an animation.
+    /// Whether something other than an animation moves the camera.
     private var isTakenOver = false
 
     convenience init(_ options: AnswerOptions) throws { try self.init(options.socket, json: options.json) }
 
-    /// Connects, to speak about one camera.
+    /// Connects for requests about one camera.
     convenience init(_ options: CameraOptions, creates: Bool = false, limitsAnswers: Bool = true) throws {
         let answers = options.answers
         try self.init(
@@ -30,9 +30,9 @@ final class Conversation {
     }
 
     /// - Parameters:
-    ///   - json: whether people, too, get the daemon's lines.
-    ///   - creates: whether a question makes the camera if that is not there.
-    ///   - limitsAnswers: whether --timeout limits the daemon's answers; if not, the daemon gets it.
+    ///   - json: whether people get the daemon's lines, too.
+    ///   - creates: whether a query creates the camera if it does not exist.
+    ///   - limitsAnswers: whether --timeout limits the wait for answers; if not, it is passed to the daemon.
     init(
         _ socket: SocketOptions, json: Bool = false, camera: CameraName? = nil, creates: Bool = false,
         limitsAnswers: Bool = true
@@ -43,15 +43,15 @@ final class Conversation {
         isForPeople = output.isTerminal && !json
     }
 
-    // MARK: Asking
+    // MARK: Requests
 
     /// Sends a request and waits for its answer; earlier messages are dropped.
     ///
     /// - Parameters:
-    ///   - name: the camera that it is about, if not the one of all requests.
-    ///   - creates: whether it makes the camera if that is not there.
-    ///   - timeout: how long it may take, in milliseconds; `nil` is the usual time.
-    /// - Returns: the answer as it came, and what it holds.
+    ///   - name: the camera of the request, if not that of the conversation.
+    ///   - creates: whether the request creates the camera if it does not exist.
+    ///   - timeout: how long the answer may take, in milliseconds; `nil` for the usual time.
+    /// - Returns: the answer's line, and its contents.
     private func ask<Answer>(
         _ request: ClientRequest, of name: String? = nil, creates: Bool = true, timeout: Double? = nil
     ) throws -> (line: ReceivedLine, holds: Answer) {
@@ -65,11 +65,11 @@ final class Conversation {
         }
     }
 
-    /// Sends a request that is obeyed, and waits until it is.
+    /// Sends a command, and waits until the daemon acknowledges it.
     ///
     /// - Parameters:
-    ///   - answer: the type of an answer that says no more than that.
-    ///   - creates: whether it makes the camera if that is not there.
+    ///   - answer: the type of the acknowledgement.
+    ///   - creates: whether the command creates the camera if it does not exist.
     func command(_ request: ClientRequest, answer: MessageType = .ok, creates: Bool = true) throws {
         try connection.joinLeases(of: camera?.text ?? CameraName.main.text)
         connection.queue(try request.line(camera: camera?.text, id: "command", creates: creates))
@@ -78,18 +78,18 @@ final class Conversation {
         connection.hasAnswered()
     }
 
-    /// Takes a lease, or has a part in the one that is held for this command; waits for it as long as the request does.
+    /// Takes a lease, or joins the one that is held for this command; waits for it as long as the request does.
     func lease(_ request: LeaseRequest) throws -> CameraLease {
         try connection.joinLeases(of: camera?.text ?? CameraName.main.text)
         return try ask(.takeLease(request), timeout: request.wait ? .infinity : nil).holds
     }
 
-    /// The state of the camera that is about to be changed.
+    /// Returns the state of the camera that is about to be changed.
     func state() throws -> CameraState { try ask(.getCamera()).holds }
 
-    /// What the daemon says next.
+    /// Returns the daemon's next message.
     ///
-    /// - Throws: a `Failure` when it is an error, or when the daemon goes.
+    /// - Throws: a `Failure` if it is an error, or if the daemon goes.
     private func next() throws -> ReceivedLine {
         while received.isEmpty {
             guard !hasEnded else { throw Failure.daemonWentAway }
@@ -100,15 +100,15 @@ final class Conversation {
         throw error.code == .unknownCamera ? try unknownCamera() : Failure(error)
     }
 
-    /// The end of a question about a camera that is not there: it says which are.
+    /// Returns the failure of a request about a missing camera, which lists those that exist.
     private func unknownCamera() throws -> Failure {
         .unknownCamera(camera?.text ?? CameraName.main.text, among: try cameraNames())
     }
 
-    /// The names of all cameras.
+    /// Returns the names of all cameras.
     func cameraNames() throws -> [String] { try ask(.cameras).holds }
 
-    /// What the daemon tells of its work, as a monitoring system reads it: printed.
+    /// Prints the daemon's counters as a monitoring system reads them.
     func showMetrics() throws {
         var metrics = OpenMetrics(try ask(.stats).holds)
         var page = ClientPage(clients: [], hasMore: true)
@@ -127,7 +127,7 @@ final class Conversation {
 
     // MARK: Moving
 
-    /// Has the camera go somewhere, at once or over a time, and says where it is then.
+    /// Moves the camera, at once or over a time, and prints where it is then.
     func go(_ update: CameraUpdate, _ animation: AnimationOptions? = nil) throws {
         guard let animation else {
             try command(.move(update))
@@ -139,9 +139,9 @@ final class Conversation {
         try perform(request, isWaitedFor: !animation.noWait)
     }
 
-    /// Has the camera do what takes a time, and says where it is when it rests.
+    /// Has the camera move over a time, and prints where it is when it rests.
     ///
-    /// - Parameter isWaitedFor: whether it is waited for, and anything is said.
+    /// - Parameter isWaitedFor: whether to wait for the rest, and print anything.
     func perform(_ request: ClientRequest, isWaitedFor: Bool) throws {
         guard isWaitedFor else { return try command(request) }
         do {
@@ -171,7 +171,7 @@ final class Conversation {
         } while message.type != .atRest
     }
 
-    /// Stops the camera where it is, unless something else than this command moves it by now, and ends the command.
+    /// Stops the camera where it is, unless something other than this command moves it by now, and ends the command.
     private func stop(_ interrupt: Interrupt) throws -> Never {
         interrupt.accept()
         if !isTakenOver {
@@ -182,7 +182,7 @@ final class Conversation {
         throw interrupt
     }
 
-    /// How long the daemon has to obey after ^C, in milliseconds.
+    /// How long the daemon may take to stop the camera after ^C, in milliseconds.
     private static let lastPatience = 250.0
 
     // MARK: Showing
@@ -190,26 +190,26 @@ final class Conversation {
     /// Prints where the camera is.
     func showPosition() throws { try showState { [$0.position.text] } }
 
-    /// Prints the camera's state, or what a person wants of it.
+    /// Prints the camera's state; for people, as these rows.
     func showState(_ rows: (CameraState) -> [PrintableText]) throws { try show(.getCamera(), rows) }
 
     /// Waits until the camera rests, at most for the time given to the daemon, and prints where.
     func showRest(timeoutMs: Double?) throws {
-        // The daemon says when the time is over. One that says nothing is not waited for much longer.
+        // The daemon reports when the time is up. If it does not, the wait ends soon after.
         let timeout = (timeoutMs ?? .infinity) + TimeLimit.usualAnswer
         try show(.awaitIdle(timeoutMs: timeoutMs), timeout: timeout) { (rest: CameraRest) in [rest.position.text] }
     }
 
-    /// Asks, and prints the answer: rows for people, the line as it is for programs.
+    /// Asks, and prints the answer: rows for people, the unchanged line for programs.
     ///
     /// - Parameters:
-    ///   - timeout: how long it may take, in milliseconds; `nil` is the usual time.
-    ///   - rows: makes rows of what the answer holds.
+    ///   - timeout: how long the answer may take, in milliseconds; `nil` for the usual time.
+    ///   - rows: makes rows of the answer's contents.
     func show<Answer>(
         _ request: ClientRequest, timeout: Double? = nil, _ rows: (Answer) -> [PrintableText]
     ) throws {
         let (line, answer): (ReceivedLine, Answer) = try ask(request, creates: questionsCreate, timeout: timeout)
-        // Made for programs, too: who makes them may take note of the answer.
+        // Called for programs, too: the closure may take note of the answer.
         let rows = rows(answer)
         if isForPeople {
             for row in rows { output.add(row) }
@@ -221,7 +221,7 @@ final class Conversation {
 }
 
 extension Failure {
-    /// The end of a question about a camera that is not there.
+    /// Returns the failure of a request about a missing camera.
     static func unknownCamera(_ name: String, among names: [String]) -> Failure {
         let guess: PrintableText? = Spelling.closest(to: name, among: names).map { ". Did you mean \($0)?" }
         let some = names.prefix(20) + (names.count > 20 ? ["\(grouped(names.count - 20)) more"] : [])
@@ -232,7 +232,7 @@ extension Failure {
 }
 
 extension ReceivedLine {
-    /// What it says.
+    /// Returns the message in the line.
     fileprivate func meaning() throws(Failure) -> ServerMessage {
         guard let content else { throw Failure(.unavailable, "the daemon's answer cannot be read") }
         return content

@@ -1,5 +1,5 @@
-// The client's end of a connection. One wait is for everything: room to send, lines from the daemon, input, ^C, the time
-// limit. So neither side ever waits for the other to read, and no command waits longer than --timeout says.
+// The client's end of a connection. One wait covers everything: room to send, lines from the daemon, input, ^C and the
+// time limit. So neither side ever waits for the other to read, and no command waits longer than --timeout says.
 
 import GimbalClient
 import GimbalProtocol
@@ -9,35 +9,35 @@ import UnixSocket
 final class DaemonConnection {
     /// How the daemon's side ended.
     enum End {
-        /// It says nothing more, but it still reads.
+        /// It sends nothing more, but still reads.
         case quiet
         case closed
     }
 
-    /// What a wait has brought.
+    /// The result of a wait.
     struct Turn {
-        /// The source has something to read, or its end.
+        /// Whether the source has something to read, or has ended.
         var isSourceReady = false
         var end: End?
     }
 
     private var socket: LineSocket
-    /// What the person said with --timeout: for the whole command.
+    /// The limit of --timeout, for the whole command.
     private let limit: TimeLimit?
-    /// Until when the daemon has to answer; `nil` if it owes no answer.
+    /// The time limit of the daemon's answer; `nil` if it owes none.
     private var answerLimit: TimeLimit?
     private var isFinishing = false
-    /// The leases that have been joined.
+    /// The leases that were joined.
     private var joined: [HeldLease] = []
-    /// How many of them the daemon has not answered yet.
+    /// The number of joins that the daemon has not answered yet.
     private var unanswered = 0
 
-    /// As much as is read at once.
+    /// The most bytes that are read at once.
     private static let piece = 128 << 10
 
     /// Connects to the daemon.
     ///
-    /// - Parameter isLimited: whether the time of --timeout holds for all that is waited for.
+    /// - Parameter isLimited: whether --timeout limits all waits.
     init(_ options: SocketOptions, isLimited: Bool = true) throws {
         limit = isLimited ? options.timeout.map { TimeLimit(milliseconds: $0.milliseconds) } : nil
         let timeout = options.timeout?.milliseconds ?? TimeLimit.usualAnswer
@@ -54,7 +54,7 @@ final class DaemonConnection {
 
     deinit { _ = close(socket.descriptor) }
 
-    /// Readable when the daemon has said something.
+    /// The descriptor that is readable when the daemon has sent something.
     var source: CInt { socket.descriptor }
 
     private static func failure(_ error: NoConnection, _ options: SocketOptions, _ timeout: Double) -> Failure {
@@ -87,22 +87,22 @@ final class DaemonConnection {
 
     // MARK: Sending
 
-    /// Bytes that are queued and not sent.
+    /// The number of bytes that are queued and not sent.
     var unsent: Int { socket.unsent }
 
     /// Whether the daemon still reads what is sent.
     var canSend: Bool { socket.canSend }
 
-    /// Whether all that was queued has been sent, and more can be.
+    /// Whether everything that was queued has been sent, and more can be.
     var wantsMore: Bool { unsent == 0 && canSend && !isFinishing }
 
     /// Queues bytes; `turn` sends them.
     func queue(_ bytes: some Collection<UInt8>) { socket.queue(bytes) }
 
-    /// Has this connection move cameras by the leases that "gimbal lease" holds for this command.
+    /// Joins the leases that "gimbal lease" holds for this command, so that this connection can move their cameras.
     ///
-    /// - Parameter camera: the one that is about to be moved; `nil` is any.
-    /// - Returns: how many lines are sent for it, ahead of what is queued next.
+    /// - Parameter camera: the camera that is about to be moved; `nil` for any.
+    /// - Returns: how many lines this sends, ahead of what is queued next.
     @discardableResult
     func joinLeases(of camera: String? = nil) throws -> Int {
         let new = HeldLease.all.filter { lease in
@@ -118,7 +118,7 @@ final class DaemonConnection {
 
     private static let joinID: RequestID = "gimbal-join-lease"
 
-    /// Whether a line answers that a lease is joined; a refusal ends the command.
+    /// Returns whether a line answers a join; a refusal ends the command.
     private func isJoining(_ line: ArraySlice<UInt8>) throws(Failure) -> Bool {
         guard unanswered > 0 else { return false }
         let message = ReceivedLine(line)
@@ -128,7 +128,7 @@ final class DaemonConnection {
         return true
     }
 
-    /// Tells the daemon, once all is sent, that nothing more will come.
+    /// Tells the daemon, once everything is sent, that nothing more will come.
     func finishSending() {
         isFinishing = true
         shutDownIfDone()
@@ -140,35 +140,35 @@ final class DaemonConnection {
 
     // MARK: Waiting
 
-    /// Gives the daemon the usual time to answer, unless the person has set one for the whole command.
+    /// Gives the daemon the usual time to answer, unless --timeout gives one for the whole command.
     func expectAnswer() { answerLimit = limit ?? TimeLimit(milliseconds: TimeLimit.usualAnswer) }
 
-    /// Gives the daemon so many milliseconds to answer, whatever the person has said.
+    /// Gives the daemon `milliseconds` to answer, whatever --timeout says.
     func expectAnswer(within milliseconds: Double) {
         answerLimit = milliseconds.isFinite ? TimeLimit(milliseconds: milliseconds) : nil
     }
 
-    /// Takes note that the daemon has answered: what comes next may take its time.
+    /// Notes that the daemon has answered: what comes next may take its time.
     func hasAnswered() { answerLimit = nil }
 
-    /// How long to wait, in milliseconds: as long as the caller says, and not beyond the time limit.
+    /// Returns how long to wait, in milliseconds: as long as the caller says, but not beyond the time limits.
     private func wait(_ timeout: Int?) -> CInt {
         let left = [timeout, limit?.left, answerLimit?.left].compactMap(\.self).min()
         return left.map { CInt(min(max($0, 0), 1 << 30)) } ?? -1
     }
 
-    /// - Throws: a `Failure` if the time is over.
+    /// - Throws: a `Failure` if the time is up.
     private func checkTime() throws(Failure) {
         guard let limit = answerLimit ?? limit, limit.left == 0 else { return }
         throw limit.failure(isUnanswered: answerLimit != nil)
     }
 
-    /// Waits until something has happened, sends what there is room for, and hands over the lines that have come.
+    /// Waits until something happens, sends what there is room for, and passes on the lines that have arrived.
     ///
     /// - Parameters:
     ///   - source: a descriptor to wait for as well.
     ///   - others: more descriptors that end the wait when they are readable.
-    ///   - timeout: milliseconds to wait at the most; `nil` is for ever.
+    ///   - timeout: the most milliseconds to wait; `nil` for no limit.
     ///   - body: takes a line from the daemon, without its LF.
     func turn(
         source: CInt? = nil, others: [CInt] = [], timeout: Int? = nil, _ body: (ArraySlice<UInt8>) throws -> Void
@@ -198,7 +198,7 @@ final class DaemonConnection {
         return turn
     }
 
-    /// Reads what has come; `false` at the end.
+    /// Reads what has arrived; returns `false` at the end.
     private func receive(_ body: (ArraySlice<UInt8>) throws -> Void) throws -> Bool {
         switch socket.receive(upTo: Self.piece) {
         case .bytes: while let line = try nextLine() { if try !isJoining(line) { try body(line) } }

@@ -1,4 +1,4 @@
-// The leases that `gimbal lease` holds for the command that it runs: told in the environment, joined by what moves a camera.
+// The leases that `gimbal lease` holds for its command: passed in the environment, joined to move a camera.
 
 import GimbalClient
 import GimbalProtocol
@@ -11,7 +11,7 @@ struct HeldLease {
 
     static let variable = "GIMBAL_LEASE"
 
-    /// Those that are told of.
+    /// The leases in this process's environment.
     static var all: [HeldLease] {
         (SocketPath.environmentValue(variable) ?? "").split(separator: ",").compactMap { told in
             let parts = told.split(separator: ":", maxSplits: 1)
@@ -20,7 +20,7 @@ struct HeldLease {
         }
     }
 
-    /// Tells the programs that this one starts of a lease, beside those that it was told of itself.
+    /// Passes a lease on to the programs that this one starts, in addition to those that it was passed itself.
     static func tell(_ lease: CameraLease) {
         let all = all.filter { $0.camera != lease.camera } + [HeldLease(camera: lease.camera, number: lease.lease)]
         unsafe setenv(variable, all.map { "\($0.camera):\($0.number)" }.joined(separator: ","), 1)

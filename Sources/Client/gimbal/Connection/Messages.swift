@@ -1,10 +1,10 @@
-// What the daemon says, as the program reads and words it: a line that is no message is another program's.
+// The daemon's messages, as the program reads and words them. A line that is no message is another program's.
 
 import GimbalClient
 import GimbalProtocol
 
 extension ReceivedLine {
-    /// A line from a daemon, which other programs may be taken for.
+    /// Reads a line of the daemon, for which another program may have been taken.
     ///
     /// - Throws: a `Failure` if it is no message.
     convenience init(fromDaemon bytes: ArraySlice<UInt8>) throws(Failure) {
@@ -13,7 +13,7 @@ extension ReceivedLine {
     }
 }
 
-// MARK: As people read it
+// MARK: Text for people
 
 extension Lagged {
     var text: PrintableText { "\(counted(missed, "event")) of camera \(camera) missed" }

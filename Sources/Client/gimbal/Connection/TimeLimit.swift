@@ -1,4 +1,4 @@
-// How long a command waits: for an answer of the daemon's, or, as --timeout says, at all.
+// How long a command waits: for an answer of the daemon, or altogether, as --timeout says.
 
 /// A time after which a command gives up.
 struct TimeLimit {
@@ -13,10 +13,10 @@ struct TimeLimit {
         self.milliseconds = milliseconds
     }
 
-    /// The milliseconds that are left, 0 at the least.
+    /// The milliseconds that are left, at least 0.
     var left: Int { Int(max((end - .now) / .milliseconds(1), 0).rounded(.up)) }
 
-    /// The end of a command whose time is over.
+    /// Returns the failure of a command whose time is up.
     ///
     /// - Parameter isUnanswered: whether the daemon owes an answer.
     func failure(isUnanswered: Bool) -> Failure {

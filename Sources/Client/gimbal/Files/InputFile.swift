@@ -1,37 +1,36 @@
-// A file, a device or standard input, read in pieces; what is packed is unpacked on the way. A pipe, a terminal or a device
-// has no end that one could wait for: a signal is its end, if the command says so, and what has come until then is still
-// read.
+// A file, a device or standard input, read in pieces; packed files are unpacked on the way. A pipe, a terminal or a
+// device has no certain end: a signal ends it, if the command says so, and what has arrived until then is still read.
 
 import Glibc
 import TouchTraces
 import UnixSocket
 
 final class InputFile {
-    /// The file as it was named.
+    /// The file's name as it was given.
     let name: String
     let descriptor: CInt
-    /// The bytes that it has, where that is known.
+    /// The size in bytes, if it is known.
     let size: Int?
     /// Whether more may come at any time: a pipe, a device, a terminal.
     let isStream: Bool
     private let file: CInt
     private let unpacker: Unpacker?
-    /// Bytes that were peeked at and are still to be read.
+    /// Bytes that were peeked at, and are still to be read.
     private var peeked: [UInt8]?
 
     private let isEndedBySignals: Bool
-    /// When what has come before the signal must have been read.
+    /// The deadline for reading what arrived before the signal.
     private var lastRead: ContinuousClock.Instant?
 
     private static let pieceSize = 256 << 10
-    /// What the others of a pipeline write when the signal ends them is there within this time.
+    /// The time within which the other programs of a pipeline write their last output after the signal.
     private static let lateness = Duration.milliseconds(50)
 
     /// Opens a file; `-` is standard input.
     ///
     /// - Parameters:
-    ///   - endsBySignal: whether a signal ends what is no regular file, instead of the command.
-    ///   - takesKMZ: whether the KML file of a zip file is meant.
+    ///   - endsBySignal: whether a signal ends the input instead of the command, unless it is a regular file.
+    ///   - takesKMZ: whether to read the KML file in a zip file.
     init(_ name: String, endsBySignal: Bool = false, takesKMZ: Bool = false) throws {
         self.name = name
         file = name == "-" ? STDIN_FILENO : Self.open(name)
@@ -50,7 +49,7 @@ final class InputFile {
     /// Opens the file of an argument by the bytes that were typed: not every name is UTF-8.
     private static func open(_ name: String) -> CInt {
         for index in 1..<max(Int(CommandLine.argc), 1) {
-            // Two spellings of a letter are two files.
+            // Compare bytes, since two spellings of a letter name two files.
             guard let argument = unsafe CommandLine.unsafeArgv[index],
                 unsafe String(cString: argument).utf8.elementsEqual(name.utf8)
             else { continue }
@@ -61,7 +60,7 @@ final class InputFile {
 
     deinit { if file > STDERR_FILENO { _ = close(file) } }
 
-    /// Whether nothing comes for as long as this, in milliseconds.
+    /// Waits for `milliseconds` at most, and returns whether nothing has arrived.
     func isQuiet(for milliseconds: CInt) throws -> Bool {
         var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         let count = unsafe poll(&waiting, 1, milliseconds)
@@ -69,15 +68,15 @@ final class InputFile {
         return count == 0
     }
 
-    /// Whether a name is that of an input device.
+    /// Returns whether a name is that of an input device.
     static func isDevice(_ name: String) -> Bool {
-        // The writer of a named pipe would notice if this opened it just to look.
+        // Do not open a named pipe to look at it: its writer would notice.
         var status = stat()
         guard unsafe stat(name, &status) == 0, status.st_mode & S_IFMT == S_IFCHR else { return false }
         return (try? InputFile(name))?.askDevice() != nil
     }
 
-    /// What the kernel says about it, if it is an input device that tells positions.
+    /// Returns the kernel's description of an input device that reports positions; `nil` for any other file.
     func askDevice() -> DeviceDescription? {
         var status = stat()
         guard unsafe fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFCHR else { return nil }
@@ -89,7 +88,7 @@ final class InputFile {
         }
     }
 
-    /// The next piece, which stays to be read, and what follows as long as more is needed.
+    /// Returns the next piece without consuming it, and more pieces for as long as they are needed.
     func peek(while needsMore: ([UInt8]) -> Bool = { _ in false }) throws -> [UInt8] {
         var beginning = try read()
         while beginning.count < Self.pieceSize, needsMore(beginning), case let piece = try read(), !piece.isEmpty {
@@ -99,16 +98,16 @@ final class InputFile {
         return beginning
     }
 
-    /// Whether there is a file of this name.
+    /// Returns whether there is a file of this name.
     static func isThere(_ name: String) -> Bool { unsafe access(name, F_OK) == 0 }
 
-    /// Whether that is a file that holds bytes, and neither a pipe nor a device.
+    /// Returns whether there is a regular file of this name, neither a pipe nor a device.
     static func isRegular(_ name: String) -> Bool {
         var status = stat()
         return unsafe stat(name, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 
-    /// Reads a piece, waiting for it if need be; an empty one is the end.
+    /// Reads a piece, waiting for it if necessary; an empty one is the end.
     func read() throws -> [UInt8] {
         if let piece = peeked {
             peeked = nil
@@ -133,14 +132,14 @@ final class InputFile {
         }
     }
 
-    /// Reads what is left, a piece beyond so many bytes at the most.
+    /// Reads the rest, but stops with the piece that reaches `most` bytes.
     func readAll(upTo most: Int = .max) throws -> [UInt8] {
         var bytes: [UInt8] = []
         while bytes.count < most, case let piece = try read(), !piece.isEmpty { bytes += piece }
         return bytes
     }
 
-    /// Waits until there is something to read, or a signal and nothing more; `false` at the signal's end of the input.
+    /// Waits until there is something to read; returns `false` if a signal has ended the input and nothing is left.
     private func waitForInput() throws -> Bool {
         while true {
             if Interrupt.hasCome, lastRead == nil { lastRead = .now + Self.lateness }
@@ -154,10 +153,10 @@ final class InputFile {
         }
     }
 
-    /// The last piece of a file whose size is known; reading goes on where it was.
+    /// Returns the last piece of a file whose size is known; reading continues where it was.
     func lastPiece() -> [UInt8]? { lastBytes(Self.pieceSize) }
 
-    /// All of a file whose size is known, unless it has more bytes than that; reading goes on where it was.
+    /// Returns all of a file whose size is known, if it has at most `most` bytes; reading continues where it was.
     func contents(upTo most: Int) -> [UInt8]? { size.map { $0 <= most } == true ? lastBytes(most) : nil }
 
     private func lastBytes(_ count: Int) -> [UInt8]? {
@@ -170,14 +169,14 @@ final class InputFile {
 }
 
 extension InputFile {
-    /// A file's name without its folders.
+    /// Returns a file's name without its folders.
     static func lastPart(of name: String) -> String { name.split(separator: "/").last.map(String.init) ?? name }
 
-    /// What people call a file.
+    /// Returns the name of a file as people see it.
     static func title(of name: String) -> String { name == "-" ? "standard input" : lastPart(of: name) }
 }
 
 extension [UInt8] {
-    /// The bytes of a text without the mark that some editors put in front; all commands that read traces leave it out.
+    /// The bytes of a text without the byte order mark of some editors; all commands that read traces skip it.
     var withoutByteOrderMark: [UInt8] { starts(with: [0xef, 0xbb, 0xbf]) ? Array(dropFirst(3)) : self }
 }

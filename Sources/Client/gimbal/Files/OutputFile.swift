@@ -1,13 +1,13 @@
-// Where a subcommand writes what it makes: a file, or standard output. Invariants: a file that is there is replaced only
-// with --force, but for reports, pictures of a comparison and MCAP files, which are made anew each time and never take an input's
-// place; a file appears under its name when it is whole, or else, as a recording, is whole at every time; a terminal gets printable text.
+// The output of a subcommand: a file, or standard output. Invariants: an existing file is replaced only with --force,
+// except for reports, pictures of a comparison and MCAP files, which are rewritten each time and never replace an
+// input; a file appears when complete or, as a recording, is complete at all times; a terminal gets printable text.
 
 import ArgumentParser
 import GimbalProtocol
 import Glibc
 import UnixSocket
 
-/// Where output goes, the same for every subcommand that writes a file.
+/// The options for where output goes, shared by all subcommands that write a file.
 struct OutputOptions: ParsableArguments {
     @Option(
         "Write to this file instead of standard output.", "file", name: [.customShort("o"), .long], completion: .file())
@@ -22,27 +22,27 @@ struct OutputOptions: ParsableArguments {
 
 final class OutputFile {
     enum Style {
-        /// Written beside its place, and put there when it is whole.
+        /// Written beside its place, and moved there when it is complete.
         case whole
-        /// Written in its place as the lines come.
+        /// Written in its place, as lines come.
         case growing
-        /// Written behind what is there, as the lines come.
+        /// Appended to what is there, as lines come.
         case appending
     }
 
     private let name: String?
     private let style: Style
     private let replaces: Bool
-    /// Where a regular file is written until it is whole.
+    /// The path to which a regular file is written until it is complete.
     private var part: String?
-    /// What has it removed if the process is ended.
+    /// The registration that removes that file if the process is ended.
     private var removal: Interrupt.Removal?
-    /// Whether the file was not there before, and holds nothing yet.
+    /// Whether the file did not exist before.
     private var isNew = false
     private var hasBegun = false
-    /// Bytes whose writing a signal has interrupted: the next ones come behind them.
+    /// Bytes whose writing a signal has interrupted; later ones follow them.
     private var unwritten: ArraySlice<UInt8> = []
-    /// The beginning of a line on its way to a terminal, where it is made printable as a whole.
+    /// The beginning of a line for a terminal, where lines are made printable as a whole.
     private var line: [UInt8] = []
     private lazy var isTerminal = isatty(descriptor) == 1
     private static let longestLine = 64 << 10
@@ -50,7 +50,7 @@ final class OutputFile {
 
     /// Opens the file.
     ///
-    /// - Throws: a `Failure` if it is there and may not be replaced, or if it cannot be written.
+    /// - Throws: a `Failure` if it exists and may not be replaced, or if it cannot be written.
     init(_ options: OutputOptions, _ style: Style = .whole) throws {
         self.style = style
         replaces = options.force
@@ -62,7 +62,7 @@ final class OutputFile {
         var status = stat()
         let isThere = unsafe stat(name, &status) == 0
         if isThere, status.st_mode & S_IFMT != S_IFREG {
-            // A device or a pipe is written, and never replaced.
+            // A device or a pipe is written to, never replaced.
             try open(name, O_WRONLY)
         } else if style == .appending {
             try open(name, O_RDWR | O_APPEND | (isThere ? 0 : O_CREAT | O_EXCL))
@@ -81,9 +81,9 @@ final class OutputFile {
         }
     }
 
-    /// Opens a file in the place of what is there; `-` is standard output.
+    /// Opens a file, replacing an existing one; `-` is standard output.
     ///
-    /// - Parameter inputs: files that it must not be.
+    /// - Parameter inputs: files that it must not replace.
     /// - Throws: a `Failure` if it is one of them, or cannot be written.
     convenience init(replacing name: String, besides inputs: [String]) throws {
         if name != "-", let input = inputs.first(where: { Self.isSame($0, name) }) {
@@ -94,9 +94,9 @@ final class OutputFile {
         try self.init(options)
     }
 
-    /// Writes a text into a file, in the place of what was there; `-` is standard output.
+    /// Writes a text to a file, replacing an existing one; `-` is standard output.
     ///
-    /// - Parameter inputs: files that it must not be.
+    /// - Parameter inputs: files that it must not replace.
     static func write(_ text: String, to name: String, besides inputs: [String]) throws {
         let file = try OutputFile(replacing: name, besides: inputs)
         try file.write(Array(text.utf8))
@@ -117,7 +117,7 @@ final class OutputFile {
         if let removal { Interrupt.keep(removal) }
     }
 
-    /// The file that a symbolic link leads to: the link stays.
+    /// Returns the target of a symbolic link, so that the link stays.
     private static func resolved(_ name: String) -> String {
         guard let path = unsafe realpath(name, nil) else { return name }
         defer { unsafe free(path) }
@@ -136,7 +136,7 @@ final class OutputFile {
         if descriptor < 0 { throw Failure(.ioError, "\(SystemError(path))") }
     }
 
-    /// The beginning and the end of what was in a file that is appended to; empty if there was nothing.
+    /// Returns the beginning and the end of a file that is appended to; empty if it was.
     func existingEdges(upTo most: Int) -> (beginning: [UInt8], end: [UInt8]) {
         var status = stat()
         guard style == .appending, unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
@@ -173,14 +173,14 @@ final class OutputFile {
 
     private func writeAll() throws {
         guard !unwritten.isEmpty else { return }
-        // What was in the file goes only when there is something to take its place.
+        // The old contents are dropped only when there is something to replace them.
         if !hasBegun, name != nil, style == .growing { _ = ftruncate(descriptor, 0) }
         hasBegun = true
         try writeOut(&unwritten, to: descriptor, named: name ?? "standard output")
         unwritten = []
     }
 
-    /// Puts the file in its place. To be called when all has been written.
+    /// Puts the file in its place. Call it when everything has been written.
     func finish() throws {
         makePrintable(upTo: line.count)
         try writeAll()
@@ -195,8 +195,8 @@ final class OutputFile {
         removal = nil
     }
 
-    /// Without --force, a file that has appeared meanwhile is not replaced; on file systems without hard links, this cannot
-    /// be checked.
+    /// Moves the file to its place. Without --force, a file that has appeared there meanwhile is not replaced; file
+    /// systems without hard links do not allow this check.
     private func place(_ part: String, at name: String) throws {
         if !replaces {
             if unsafe link(part, name) == 0 {

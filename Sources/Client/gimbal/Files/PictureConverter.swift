@@ -1,15 +1,15 @@
-// SVG to other formats, by whichever well-known program is there. It writes to standard output, which is the output file:
-// that appears when it is whole, as every other.
+// Converts SVG to other formats by whichever well-known program is installed. It writes to standard output, which is
+// the output file: like every other, that appears when it is complete.
 
 import ArgumentParser
 import Glibc
 import UnixSocket
 
-/// What a picture is written as.
+/// The file format of a picture.
 enum PictureFormat: String, CaseIterable {
     case svg, png, pdf
 
-    /// The format that a file's name says: SVG for one that says none, and for standard output.
+    /// Chooses the format by a file's name: SVG for a name without an extension, and for standard output.
     ///
     /// - Throws: a usage error for the name of another format.
     init(of name: String?) throws {
@@ -26,15 +26,15 @@ enum PictureFormat: String, CaseIterable {
     }
 }
 
-/// A program that makes PNG or PDF of SVG.
+/// A program that converts SVG to PNG or PDF.
 struct PictureConverter {
     private let command: [String]
     private let format: PictureFormat
 
-    /// Pixels for a unit of the picture: sharp in print at 80 mm, and on a screen of double density.
+    /// Pixels per unit of the picture: sharp in print at 80 mm, and on a screen of double density.
     private static let density = 3
 
-    /// The programs with their arguments, the best ones first.
+    /// Returns the known programs with their arguments, the best ones first.
     private static func known(_ format: PictureFormat) -> [[String]] {
         let magick = ["-density", "\(96 * density)", "svg:-", "\(format.rawValue):-"]
         let scale = format == .png ? ["--zoom", "\(density)"] : []
@@ -48,7 +48,7 @@ struct PictureConverter {
         ]
     }
 
-    /// Finds the program.
+    /// Finds an installed program.
     init(to format: PictureFormat) throws(Failure) {
         self.format = format
         for words in Self.known(format) {
@@ -64,7 +64,7 @@ struct PictureConverter {
             """)
     }
 
-    /// Writes the picture into a file.
+    /// Converts a picture into a file.
     ///
     /// - Throws: `Interrupt`, or a `Failure`.
     func convert(_ svg: [UInt8], into file: OutputFile) throws {
@@ -78,10 +78,10 @@ struct PictureConverter {
             _ = close(ends.writable)
             throw error
         }
-        // A program that reads no more says why itself.
+        // A program that stops reading reports the reason itself.
         var rest = svg[...]
         try? writeOut(&rest, to: ends.writable, named: command[0])
-        // As long as a writing end is open, the program waits for more.
+        // The program waits for more as long as a writing end is open.
         _ = close(ends.writable)
         guard try Program.wait(for: process) else {
             throw Failure(.ioError, "\(command[0]) made no \(format.rawValue.uppercased())")

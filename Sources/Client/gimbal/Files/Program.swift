@@ -1,27 +1,27 @@
-// Other programs that are installed: found in the PATH, and started with files for their input and output.
+// Other installed programs: found in the PATH, and started with files for their input and output.
 
 import CLinux
 import Glibc
 import UnixSocket
 
 enum Program {
-    /// The path of an installed program.
+    /// Returns the path of an installed program.
     static func find(_ name: String) -> String? {
         let folders = (SocketPath.environmentValue("PATH") ?? "").split(separator: ":")
         return folders.lazy.map { "\($0)/\(name)" }.first { unsafe access($0, X_OK) == 0 }
     }
 
-    /// Both ends of a pipe that no other program inherits: what is read from, and what is written to.
+    /// Returns the two ends of a pipe that no other program inherits, for reading and for writing.
     static func pipe() throws(Failure) -> (readable: CInt, writable: CInt) {
         var ends: [CInt] = [-1, -1]
         guard unsafe pipe2(&ends, O_CLOEXEC) == 0 else { throw Failure(.ioError, "\(SystemError("pipe"))") }
         return (ends[0], ends[1])
     }
 
-    /// Starts a program. It does not outlive this one, whatever ends that.
+    /// Starts a program, which does not outlive this one, however this one ends.
     ///
     /// - Parameters:
-    ///   - output: `nil` is this process's own.
+    ///   - output: `nil` for this process's own.
     ///   - isSilent: whether to hide its standard error.
     static func start(
         _ path: String, _ arguments: [String], input: CInt, output: CInt? = nil, isSilent: Bool = false
@@ -35,10 +35,10 @@ enum Program {
         return process
     }
 
-    /// Waits for a program's end; says whether it went well.
+    /// Waits for a program's end; returns whether it succeeded.
     static func wait(for process: pid_t) throws(Interrupt) -> Bool { try status(of: process) == 0 }
 
-    /// Waits for a program's end, which an interrupt brings about; says its status, as a shell counts it.
+    /// Waits for a program's end, and terminates it on an interrupt; returns its status as a shell counts it.
     static func status(of process: pid_t) throws(Interrupt) -> CInt {
         do {
             try waitForEnd(of: process)
@@ -55,7 +55,7 @@ enum Program {
     /// Waits until a program has ended or a signal comes: both make a descriptor readable, so that neither is missed.
     private static func waitForEnd(of process: pid_t) throws(Interrupt) {
         let descriptor = pidfd_open(process, 0)
-        // Where a sandbox forbids it, a signal may be noticed only when it ends this process.
+        // Where a sandbox forbids it, a signal may go unnoticed until it ends this process.
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
         var ready = [descriptor, Interrupt.descriptor].map { pollfd(fd: $0, events: CShort(POLLIN), revents: 0) }

@@ -1,12 +1,12 @@
-// A file of any format, read whole as a trace.
+// Reads a file of any format as a whole trace.
 
 import Traces
 
 extension Trace {
-    /// Reads a trace, or a recording as the trace that is made of it; `-` is standard input.
+    /// Reads a trace, or makes one of a recording; `-` is standard input.
     ///
-    /// - Parameter number: which trace of several in the file, from 1.
-    /// - Throws: a `Failure` if the file cannot be read, or is no single trace.
+    /// - Parameter number: which of several traces in the file to read, from 1.
+    /// - Throws: a `Failure` if the file cannot be read, or is not a single trace.
     init(file name: String, number: Int? = nil) throws {
         let reader = try TraceSource(name, RecordingOptions.parse([]), number: number)
         var bytes: [UInt8] = []

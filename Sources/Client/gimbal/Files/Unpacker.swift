@@ -1,5 +1,5 @@
-// Packed files, known by their first bytes and unpacked by the programs that are installed. What they make is read piece by
-// piece and never kept, however much it is.
+// Packed files, recognized by their first bytes and unpacked by installed programs. The output is read piece by piece
+// and never kept, however large it is.
 
 import CLinux
 import Glibc
@@ -13,11 +13,11 @@ final class Unpacker {
         /// The Debian package of the program.
         let package: String
         var arguments = ["-dc"]
-        /// Whether its end is needed first: it is no format of a pipe.
+        /// Whether unpacking begins at the end of the file, which a pipe cannot provide first.
         var needsFile = false
     }
 
-    /// What is read instead of the file.
+    /// The descriptor to read instead of the file.
     let descriptor: CInt
     private let program: String
     private var process: pid_t?
@@ -35,9 +35,9 @@ final class Unpacker {
         beginning: [0x50, 0x4b, 0x03, 0x04], program: "unzip", package: "unzip",
         arguments: ["-p", "/dev/stdin", "*.kml"], needsFile: true)
 
-    /// Starts the program that unpacks a file, if the file is packed. Nothing of the file has been read then.
+    /// Starts the program that unpacks a file; `nil` if the file is not packed. Nothing of the file is consumed.
     ///
-    /// - Parameter takesKMZ: whether the KML file of a zip file is meant, too.
+    /// - Parameter takesKMZ: whether to unpack the KML file in a zip file, too.
     init?(_ file: CInt, _ name: String, takesKMZ: Bool) throws {
         let first = try Self.first(of: file, name)
         let formats = Self.formats + (takesKMZ ? [Self.kmz] : [])
@@ -66,7 +66,7 @@ final class Unpacker {
         _ = waitpid(process, nil, 0)
     }
 
-    /// Ends what has been read to its end.
+    /// Checks, at the end of the output, that the program has succeeded.
     func finish(_ name: String) throws {
         guard let process else { return }
         self.process = nil
@@ -82,7 +82,7 @@ final class Unpacker {
 
     // MARK: The first bytes
 
-    /// The first bytes of a file or a pipe, which are read again afterwards.
+    /// Returns the first bytes of a file or a pipe without consuming them.
     private static func first(of file: CInt, _ name: String) throws -> [UInt8] {
         var status = stat()
         guard unsafe fstat(file, &status) == 0 else { return [] }
@@ -96,7 +96,7 @@ final class Unpacker {
     private static func firstOfPipe(_ file: CInt) throws -> [UInt8] {
         let (readable, writable) = try Program.pipe()
         defer { for end in [readable, writable] { _ = close(end) } }
-        // A pipe may have brought but a part of what tells the format; more than this it does not take.
+        // A pipe may have brought only a part of the bytes that identify the format; so many attempts are enough.
         for _ in 0..<50 {
             var waiting = pollfd(fd: file, events: Int16(POLLIN), revents: 0)
             while unsafe poll(&waiting, 1, -1) < 0 {

@@ -1,27 +1,27 @@
-// Fingers into a camera as they touch: gestures without a trace, so that the camera goes on from where it is, flings run on
-// between two touches, and others may move it too. When the connection ends, the daemon cancels what is still going on.
+// Feeds a camera with gestures as fingers touch, without a trace: the camera continues from where it is, flings run on
+// between touches, and others may move it, too. When the connection ends, the daemon cancels active gestures.
 
 import GimbalClient
 import Glibc
 import TouchTraces
 
-/// Where the fingers of a live session come from.
+/// The source of a live session's fingers.
 protocol LiveFingers: AnyObject {
-    /// What it is called where something is wrong.
+    /// The name of the source in error messages.
     var name: String { get }
-    /// What the daemon is sent before any finger.
+    /// The lines for the daemon before any finger.
     var opening: [UInt8] { get throws }
-    /// Readable when there is more; `nil` while nothing can be taken.
+    /// The descriptor that is readable when there is more input; `nil` while none can be read.
     var descriptor: CInt? { get }
-    /// Milliseconds until there are lines though nothing has come; `nil` is never.
+    /// Milliseconds until there are lines even without input; `nil` for never.
     var timeout: Int? { get }
-    /// Whether nothing will come any more.
+    /// Whether there will be no more input.
     var isAtEnd: Bool { get }
-    /// Lines for the daemon, of what has come.
+    /// Returns lines for the daemon from the input that has arrived.
     func lines() throws -> [UInt8]
-    /// Takes what the daemon answers to its lines, be it an error.
+    /// Takes the daemon's answer to one of these lines, which may be an error.
     func take(_ answer: ReceivedLine) throws
-    /// Says, at the end, what was wrong.
+    /// Reports, at the end, what was wrong with the input.
     func conclude()
 }
 
@@ -46,7 +46,7 @@ final class LiveSession {
         if follows { output.showRows(of: [camera.text]) }
     }
 
-    /// Feeds the camera until the input ends; says how many errors there were.
+    /// Feeds the camera until the input ends; returns the number of errors.
     func run() throws -> Int {
         try connection.joinLeases(of: camera.text)
         if takesLease {
@@ -87,7 +87,7 @@ final class LiveSession {
     }
 }
 
-/// Fingers of a recording that is still going on.
+/// Fingers of a recording that is still in progress.
 final class RecordedFingers: LiveFingers {
     private let source: TraceSource
     private let camera: CameraName
@@ -127,7 +127,7 @@ final class RecordedFingers: LiveFingers {
 }
 
 extension TraceOptions {
-    /// Lines that set a camera to a viewport, and to the position that the options say.
+    /// Returns lines that give a camera a viewport, and the position in the options.
     func lines(_ viewport: Viewport?, camera: CameraName) throws -> [UInt8] {
         var requests: [ClientRequest] = []
         if let viewport { requests.append(.set(.viewport(viewport))) }

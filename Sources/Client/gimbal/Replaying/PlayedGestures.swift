@@ -1,4 +1,4 @@
-// The gestures that move a camera at the moment, of the lines that it is fed, as a recorder is told them.
+// The gestures that currently move a camera, from the lines that it is fed, as a recorder receives them.
 
 import GimbalClient
 import GimbalProtocol
@@ -8,12 +8,11 @@ final class PlayedGestures {
     private var reporter = GestureReporter()
     private var active = ActiveGestures<Void>()
 
-    /// Each kind once, in the order in which they began.
+    /// The active kinds, each once, in the order in which they began.
     var kinds: [GestureKind] {
         active.all.map(\.key.kind).reduce(into: []) { kinds, kind in if !kinds.contains(kind) { kinds.append(kind) } }
     }
 
-    /// Follows a line.
     func follow(_ input: InputLine) {
         for request in (try? decoder.decode(Array(input.line.utf8).span)) ?? [] {
             for report in reporter.reports(of: request, at: input.timeMs) { active.handle(report, ()) }

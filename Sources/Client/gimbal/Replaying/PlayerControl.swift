@@ -1,50 +1,50 @@
-// A person at a replay: keys in, steering out, and the line that shows where the replay is. It has a connection of its own,
-// since the replay's lines wait for their time. Invariant: the daemon alone knows how the replay stands, and what is shown
-// comes from it.
+// A person's control of a replay: turns keys into requests, and draws lines that show where the replay is. It has a
+// connection of its own, since the replay's lines wait for their time. Invariant: only the daemon knows the state of
+// the replay, and what is shown comes from it.
 
 import GimbalClient
 import GimbalProtocol
 import Glibc
 
 final class PlayerControl {
-    /// Whether the daemon tells what becomes of the camera's replays.
+    /// The state of the subscription to the camera's replays.
     private enum Subscription {
         case asked, granted, refused
     }
 
-    /// What it has told of them.
+    /// The last state of the replay that the daemon has reported.
     private enum Told {
         case nothing, running, over
     }
 
-    /// The question where the replay is.
+    /// The state of the request for the replay's status.
     private enum Question {
         case none, asked
-        /// Its answer tells how the replay stood before the last key.
+        /// The answer will describe the replay before the last key.
         case outdated
     }
 
-    /// Where keys come from; `nil` where the terminal has none for this program.
+    /// The source of keys; `nil` if the terminal has none for this program.
     private let keyboard: Keyboard?
     private let connection: DaemonConnection
     private let camera: String
     private let style = Style(STDERR_FILENO)
     private var face = PlayerFace()
     private var status = StatusLines()
-    /// Whether the replay stands still, or will once it has found its place.
+    /// Whether the replay is paused, or will be at the end of its seek.
     private var isPaused = false
     private var told = Told.nothing
-    /// Since when the replay has been on its way to another place.
+    /// When the replay began to seek; `nil` if it does not.
     private var seekStart: ContinuousClock.Instant?
     private var subscription = Subscription.asked
-    /// Whether the person has ended the replay.
+    /// Whether a key has ended the replay.
     private(set) var isEnding = false
     private var isStoppedByPerson = false
     private var marks = 0
     private var markers: Set<Double> = []
-    /// What it is fed; `nil` where lines would come faster than they are worth.
+    /// The gestures fed to the camera; `nil` at a speed at which they would change too fast to read.
     private var gestures: PlayedGestures? = PlayedGestures()
-    /// Whether the camera is where the face shows it.
+    /// Whether the face shows where the camera is.
     private var isCameraKnown = false
 
     private let started = ContinuousClock.now
@@ -52,7 +52,7 @@ final class PlayerControl {
     private var question = Question.none
     private var noteEnd: ContinuousClock.Instant?
 
-    /// A replay that is over in an instant shows nothing.
+    /// A replay that ends within this time shows nothing.
     private static let delay = Duration.milliseconds(330)
     private static let interval = Duration.milliseconds(100)
     /// At a higher speed gestures change faster than a person can read.
@@ -64,15 +64,14 @@ final class PlayerControl {
 
     /// - Parameters:
     ///   - isInputTaken: whether standard input is the trace.
-    ///   - hasRows: whether events scroll by, which show well enough how far it is.
-    ///   - markers: times of the markers that the trace is known to have, in milliseconds.
-    /// - Returns: `nil` without a terminal, where there is nothing to steer and to show.
+    ///   - hasRows: whether events scroll by, which already show the progress.
+    ///   - markers: times of the known markers of the trace, in milliseconds.
+    /// - Returns: `nil` without a terminal to read keys from or draw on.
     init?(
         _ title: String, of camera: String, _ socket: SocketOptions, isInputTaken: Bool, hasRows: Bool,
         loop: TracePlayback.Loop, durationMs: Double?, markers: [Double]
     ) throws {
-        // A reader of standard output, such as a pager, may read keys, too; a person typing the trace presses no
-        // others.
+        // A pager that reads standard output may read keys, too; a person who types the trace presses no other keys.
         let canSteer = isatty(STDOUT_FILENO) == 1 && (!isInputTaken || isatty(STDIN_FILENO) == 0)
         keyboard = canSteer ? Keyboard(isInputTaken: isInputTaken) : nil
         guard keyboard != nil || !hasRows && Terminal.canMoveCursor(STDERR_FILENO) else { return nil }
@@ -84,7 +83,7 @@ final class PlayerControl {
         face.markers = markers.sorted()
     }
 
-    /// Waits until the daemon tells what becomes of the camera's replays; `false` if it is one that does not.
+    /// Subscribes to the camera's replays, and waits for the answer; returns `false` if the daemon does not support it.
     func begin() throws -> Bool {
         try subscribe()
         connection.expectAnswer()
@@ -100,25 +99,25 @@ final class PlayerControl {
         try send(.subscribe(kinds: kinds))
     }
 
-    /// Leaves the terminal as it was.
+    /// Restores the terminal.
     func end() {
         clear()
         keyboard?.end()
     }
 
-    // MARK: In turns
+    // MARK: Turns
 
-    /// What is readable when there is something to do.
+    /// The descriptors that are readable when there is something to do.
     var sources: [CInt] { [connection.source, keyboard?.source].compactMap(\.self) }
 
-    /// How long to wait until there is something to do in any case, in milliseconds.
+    /// The longest time to wait before the next `advance`, in milliseconds.
     var timeout: Int { keyboard?.isUndecided == true ? 50 : 100 }
 
-    /// Does what keys ask for, takes note of what the daemon tells, and shows it.
+    /// Handles keys and the daemon's messages, and redraws the lines.
     func advance() throws {
         keyboard?.begin()
         keyboard?.stopIfAsked(leave, resume)
-        // What a key does depends on how the replay stands.
+        // What a key does depends on the state of the replay.
         _ = try connection.turn(timeout: 0, handle)
         for key in keyboard?.read() ?? [] { try press(key) }
         try ask()
@@ -143,7 +142,7 @@ final class PlayerControl {
         }
     }
 
-    /// Reckons with what the daemon was just asked for, until it tells: keys may follow one another faster.
+    /// Assumes the effect of a request until the daemon reports it: keys may follow one another faster.
     private func expect(_ request: ClientRequest) {
         if question == .asked { question = .outdated }
         switch request {
@@ -159,7 +158,7 @@ final class PlayerControl {
         connection.queue(try request.line(camera: camera, id: id))
     }
 
-    /// Asks where the replay and its camera are, now and then while they move.
+    /// Requests where the replay and its camera are, at intervals while they move.
     private func ask() throws {
         let now = ContinuousClock.now
         guard told == .running, face.state == .playing || face.state == .seeking || seekStart != nil || !isCameraKnown,
@@ -173,7 +172,7 @@ final class PlayerControl {
 
     // MARK: ^Z
 
-    /// The replay stands still for as long as the program does.
+    /// Pauses the replay for as long as the program is stopped.
     private func leave() {
         clear()
         guard told == .running, !isPaused else { return }
@@ -188,7 +187,7 @@ final class PlayerControl {
         try? send(.resumeReplay)
     }
 
-    // MARK: From the daemon
+    // MARK: Messages from the daemon
 
     private func handle(_ line: ArraySlice<UInt8>) throws {
         let message = try ReceivedLine(fromDaemon: line)
@@ -210,14 +209,14 @@ final class PlayerControl {
         case .error(let error):
             if subscription == .asked { subscription = .refused }
             if message.id == Self.statusID { question = .none }
-            // Before its header is read and once it is over there is none.
+            // There is no replay before its header is read, or once it is over.
             if error.code != .noReplay { note("\(error.message)") }
         default: break
         }
     }
 
     private func handle(_ status: ReplayStatus) throws {
-        // If the person ended it before it began, end it now.
+        // If a key ended it before it began, end it now.
         if told != .running, isEnding, status.state != .ended { try? send(.endReplay) }
         told = status.state == .ended ? .over : .running
         if status.state == .seeking {
@@ -245,7 +244,7 @@ final class PlayerControl {
         if markers.count > before { face.markers = markers.sorted() }
     }
 
-    // MARK: On the terminal
+    // MARK: Display
 
     private func note(_ text: PrintableText) {
         face.note = text
@@ -264,7 +263,7 @@ final class PlayerControl {
         writeError(status.draw(lines, columns: columns))
     }
 
-    /// Removes the line; it comes back when there is something to do.
+    /// Removes the lines; the next `advance` brings them back.
     func clear() { writeError(status.clear()) }
 
     /// Notes that the replay is over, as reported on the connection that plays it.
@@ -273,7 +272,7 @@ final class PlayerControl {
         clear()
     }
 
-    /// Prints something else where the line is.
+    /// Prints something else in place of the lines.
     func printing(_ body: () throws -> Void) rethrows {
         clear()
         try body()

@@ -1,26 +1,26 @@
-// What the player's keys do, as a pure function of the key and of what is known of the replay.
+// What the player's keys do, as a pure function of the key and the known state of the replay.
 
 import GimbalProtocol
 
-/// What a key asks for.
+/// The action of a key.
 enum PlayerAction {
     /// A request to the daemon.
     case steer(ClientRequest)
-    /// A marker in what is being recorded.
+    /// Sets a marker in what is being recorded.
     case mark
     case showKeys
     case end
-    /// It cannot be done: why, in a few words.
+    /// Does nothing, for this reason.
     case refuse(String)
 
     static let shortSeekMs = 5000.0
     static let longSeekMs = 60_000.0
-    /// Keys go no slower or faster than this, except to the highest speed.
+    /// The range of speeds that keys can set, besides the highest speed.
     private static let (slowest, fastest) = (1.0 / 64, 64.0)
-    /// Going back from a marker means the one before it, even if the replay has gone on a little since.
+    /// How long after passing a marker going back still means the one before it, in milliseconds.
     private static let graceMs = 1000.0
 
-    /// - Parameter isPaused: whether the replay stands still, or will once it has found its place.
+    /// - Parameter isPaused: whether the replay is paused, or will be at the end of its seek.
     init?(_ key: Key, _ face: PlayerFace, isPaused: Bool) {
         switch key {
         case .character(" "): self = .steer(isPaused ? .resumeReplay : .pauseReplay)
@@ -52,6 +52,6 @@ enum PlayerAction {
         }
     }
 
-    /// Times have three decimals.
+    /// The resolution of times, which have three decimals.
     private static let least = 0.001
 }

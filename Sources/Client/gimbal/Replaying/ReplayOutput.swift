@@ -1,16 +1,16 @@
-// How a replay went, in the daemon or in this process: a line for programs, rows for people.
+// The result of a replay, in the daemon or in this process: a line for programs, rows for people.
 
 import GimbalProtocol
 import Glibc
 
 extension Output {
-    /// Adds how a replay went.
+    /// Adds the result of a replay.
     ///
     /// - Parameter name: the file that was played.
     func conclude(_ message: ReceivedLine, of name: String) {
         guard isTerminal, let ended = message.traceEnded else { return add(message.bytes) }
         let (style, columns) = (Style(STDOUT_FILENO), Terminal.columns(STDOUT_FILENO))
-        // A path that is too long for the line is not cut before its end.
+        // A path that is too long for the line is shortened to its last part, which matters most.
         let name = width("\(name):") <= columns ? name : InputFile.lastPart(of: name)
         let rejected: PrintableText = "\(grouped(ended.rejected)) rejected,"
         let facts = [

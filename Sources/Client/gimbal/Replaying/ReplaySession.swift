@@ -1,5 +1,5 @@
 // Sends one trace through one connection: the header, the lines as fast as the daemon takes them, and a ping that is
-// answered when all is over. The sending side stays open until then, so that the daemon stops if this process vanishes.
+// answered at the end of the replay. The sending side stays open until then: the daemon stops if this process vanishes.
 
 import GimbalClient
 import GimbalProtocol
@@ -13,17 +13,17 @@ final class ReplaySession {
     private let opening: TraceSource.Opening
     private let follows: Bool
     private let takesLease: Bool
-    /// What shows how the replay stands, and lets a person steer it, if there is a terminal.
+    /// The display and the keys of the replay, if there is a terminal.
     private var player: PlayerControl?
 
-    /// Lines of the connection before the trace's first.
+    /// The number of lines sent before the trace's first.
     private var linesBefore = 0
     private var isAllQueued = false
     private var isOver = false
-    /// Another client ended it, or a restart did.
+    /// Whether the replay was ended early: by a key, another client or a restart.
     private var isCut = false
     private var rejected = 0
-    /// The last thing that the daemon said, if it was an error.
+    /// The daemon's last message, if it was an error.
     private var lastError: GimbalError?
 
     private static let endMark: RequestID = "gimbal-replay-end"
@@ -52,10 +52,10 @@ final class ReplaySession {
 
     // MARK: Running
 
-    /// Whether the person has ended it.
+    /// Whether a key has ended the replay.
     var isEndedByKey: Bool { player?.isEnding == true }
 
-    /// Plays the trace; says how many errors there were.
+    /// Plays the trace; returns the number of errors.
     func run() throws -> Int {
         defer { player?.end() }
         if try player?.begin() == false {
@@ -87,14 +87,14 @@ final class ReplaySession {
         }
         linesBefore += try connection.joinLeases(of: opening.header.camera)
         if takesLease {
-            // It lasts until the trace has ended, and with it the connection.
+            // The lease lasts until the trace has ended, and with it the connection.
             let lease = LeaseRequest(forMs: Lease.longest, label: "gimbal replay")
             connection.queue(try ClientRequest.takeLease(lease).line(camera: opening.header.camera))
             linesBefore += 1
         }
         connection.queue(opening.blank + opening.header.bytes + [0x0a])
         guard opening.header.isRight else {
-            // It will be refused. Nothing of what follows may be taken for live input.
+            // The header will be refused, and nothing after it may be taken for live input.
             isAllQueued = true
             return connection.finishSending()
         }
@@ -111,7 +111,7 @@ final class ReplaySession {
         isAllQueued = true
     }
 
-    /// Why the daemon has ended what was not over.
+    /// Returns why the daemon ended the connection before the replay was over.
     private func failure(_ end: DaemonConnection.End) -> Failure {
         if isCut {
             return Failure(
@@ -120,12 +120,12 @@ final class ReplaySession {
         guard let lastError else { return .daemonWentAway }
         let line = lastError.line - linesBefore
         guard line > 0 else { return Failure(.unavailable, "\(lastError.message)") }
-        // After a header that it refuses, the daemon still listens.
+        // After refusing a header, the daemon still reads.
         guard line == opening.headerLine || end == .quiet else { return .daemonWentAway }
         return Failure([.busy, .leased].contains(lastError.code) ? .busy : .dataError, "\(reader.name) was not played")
     }
 
-    // MARK: From the daemon
+    // MARK: Messages from the daemon
 
     private func handle(_ line: ArraySlice<UInt8>) throws {
         let message = try ReceivedLine(fromDaemon: line)
@@ -154,7 +154,7 @@ final class ReplaySession {
         announce("\(reader.name):\(line): \(error)")
     }
 
-    /// A line to standard error that the progress does not get mixed up with.
+    /// Writes a line to standard error, after removing the player's lines.
     private func announce(_ text: PrintableText) {
         player?.clear()
         say(text)

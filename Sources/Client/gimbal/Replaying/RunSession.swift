@@ -1,35 +1,35 @@
-// One trace's way through a camera of this process, at the highest speed: what a daemon would make of it, to the byte.
-// Plots, runs and expectations all come this way.
+// Plays one trace into a camera of this process, at the highest speed; the result is what a daemon would send, to the
+// byte. Plots, runs and expectations all use it.
 
 import GimbalProtocol
 import Traces
 
 final class RunSession {
-    /// What came of a line, or of the trace's end.
+    /// The result of a line, or of the trace's end.
     typealias Played = TraceRun.Line
 
     let reader: TraceSource
     private let opening: TraceSource.Opening
     /// The camera; it answers queries while the trace plays.
     let run: TraceRun
-    /// Lines that were rejected.
+    /// The number of rejected lines.
     private(set) var rejected = 0
-    /// Whether the trace has come to its end.
+    /// Whether the trace has ended.
     private(set) var isOver = false
     private var bar: ProgressBar
     private var frames = 0
     private let playsAll: Bool
-    /// Whether something has been seen behind the trace that is played.
+    /// Whether the file contains anything after the trace that is played.
     private var hasMore = false
     private var splitter = LineSplitter()
 
     /// Opens a trace or a recording.
     ///
     /// - Parameters:
-    ///   - number: which trace of several in the file is played, from 1.
-    ///   - playsAll: whether what follows the first trace is played, too.
-    ///   - isOnce: whether a trace whose header has it played several times is played once.
-    ///   - showsProgress: whether a bar tells how far it is.
+    ///   - number: which of several traces in the file to play, from 1.
+    ///   - playsAll: whether to play what follows the first trace, too.
+    ///   - isOnce: whether to play a trace only once even if its header repeats it.
+    ///   - showsProgress: whether to show a progress bar.
     init(
         _ file: InputFile, _ options: RecordingOptions, number: Int? = nil, camera: CameraName? = nil,
         playsAll: Bool = false, isOnce: Bool = false, showsProgress: Bool = true
@@ -49,12 +49,12 @@ final class RunSession {
     /// The camera that the header names.
     var camera: String { opening.header.camera }
 
-    /// What the header says; `nil` if it is not right.
+    /// The header; `nil` if it is invalid.
     var header: TraceHeader? { opening.header.header }
 
-    /// Plays everything; reports errors of lines on standard error.
+    /// Plays the trace; reports rejected lines on standard error.
     ///
-    /// - Throws: a `Failure` where its header is refused, and what `take` throws.
+    /// - Throws: a `Failure` if the header is refused, and what `body` throws.
     func play(_ body: (Played) throws -> Void) throws {
         defer { bar.clear() }
         func play(_ line: LineSplitter.Line) throws {
@@ -78,7 +78,7 @@ final class RunSession {
         reader.reportDamage()
     }
 
-    /// Sees that the file has no other trace behind the one that was played.
+    /// Checks that the file has no other trace after the one that was played.
     func checkIsAlone() throws {
         func look(_ line: LineSplitter.Line) { if !line.isBlank { hasMore = true } }
         while !hasMore, !reader.isAtEnd { splitter.read(try reader.read(), look) }

@@ -1,28 +1,28 @@
-// A phone whose `uinput` adb may not use, touched by scrcpy's server: adb brings that there, starts it, and forwards a port of this
-// machine to it. It ends when its connection does, and removes itself.
+// A phone whose `uinput` adb may not use, touched by scrcpy's server: adb copies the server to the phone, starts it,
+// and forwards a port of this machine to it. The server ends when its connection does, and removes itself.
 
 import Glibc
 import TouchScripts
 import UnixSocket
 
 struct ScrcpyPhone {
-    /// adb, and the words that name the phone.
+    /// adb, and the arguments that select the phone.
     let adb: (program: String, words: [String])
-    /// The server's file, and its version, without which it does not begin.
+    /// The server's file, and its version, without which it does not start.
     let server: String
     let version: String
 
     private static let remote = "/data/local/tmp/gimbal-scrcpy-server.jar"
-    /// How long the server may take to begin, in milliseconds.
+    /// How long the server may take to start, in milliseconds.
     private static let patienceMs = 10_000.0
-    /// Between attempts to reach it, in milliseconds.
+    /// The time between attempts to reach the server, in milliseconds.
     private static let intervalMs = 100
-    /// How long it has for the last messages after ^C, in milliseconds.
+    /// How long the server may take to read the last messages after ^C, in milliseconds.
     private static let lastPatienceMs: CInt = 250
 
     /// Performs fingers, each at its time.
     ///
-    /// - Throws: a `Failure`, or an `Interrupt`, before which the fingers that are down are lifted.
+    /// - Throws: a `Failure`; or an `Interrupt`, after lifting the fingers that are down.
     func perform(_ export: TouchExport) throws {
         let (width, height) = try screen()
         _ = try ask("push", server, Self.remote)
@@ -38,7 +38,7 @@ struct ScrcpyPhone {
             "send_device_meta=false",
         ]
         let process = try start(command, output: STDERR_FILENO)
-        // It goes on until its connection ends.
+        // The server runs until its connection ends.
         defer { _ = try? Program.status(of: process) }
         let connection = try connect(to: port, of: process)
         defer { _ = close(connection) }
@@ -58,7 +58,7 @@ struct ScrcpyPhone {
             }
         } catch let interrupt as Interrupt {
             _ = unsafe lifts.withUnsafeBytes { unsafe write(connection, $0.baseAddress, $0.count) }
-            // The server reads that before it ends the connection; then adb may be ended, and the server with it.
+            // The server reads the lifts before it closes the connection; then adb and the server may be ended.
             _ = shutdown(connection, CInt(SHUT_WR))
             var ready = pollfd(fd: connection, events: CShort(POLLIN), revents: 0)
             _ = unsafe poll(&ready, 1, Self.lastPatienceMs)
@@ -70,14 +70,14 @@ struct ScrcpyPhone {
 
     // MARK: adb
 
-    /// Starts a command of adb, which would read this program's input.
+    /// Starts an adb command without input, since it would read this program's.
     private func start(_ words: [String], output: CInt) throws -> pid_t {
         let nothing = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
         defer { _ = close(nothing) }
         return try Program.start(adb.program, adb.words + words, input: nothing, output: output)
     }
 
-    /// What a command of adb says; what is wrong it says itself.
+    /// Returns the output of an adb command; adb reports errors itself.
     private func ask(_ words: String...) throws -> String {
         let ends = try Program.pipe()
         defer { _ = close(ends.readable) }
@@ -97,9 +97,9 @@ struct ScrcpyPhone {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The screen as it is turned now, in pixels.
+    /// Returns the size of the screen in its current orientation, in pixels.
     private func screen() throws -> (width: Int, height: Int) {
-        // A line has "init=1080x2400 420dpi cur=1080x2400 app=…".
+        // The output contains "init=1080x2400 420dpi cur=1080x2400 app=…".
         let words = try ask("shell", "dumpsys", "window", "displays").split(whereSeparator: \.isWhitespace)
         let sides = words.first { $0.hasPrefix("cur=") }?.dropFirst(4).split(separator: "x").compactMap { Int($0) }
         guard let sides, sides.count == 2 else {
@@ -110,7 +110,7 @@ struct ScrcpyPhone {
 
     // MARK: The server
 
-    /// Connects to the server, which writes a byte: adb accepts connections before it does.
+    /// Connects to the server and waits for its first byte: adb accepts connections before the server does.
     private func connect(to port: UInt16, of process: pid_t) throws -> CInt {
         let limit = TimeLimit(milliseconds: Self.patienceMs)
         while waitpid(process, nil, WNOHANG) == 0 {

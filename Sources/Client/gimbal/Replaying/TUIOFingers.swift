@@ -1,4 +1,4 @@
-// Fingers that other programs send by TUIO. What a datagram says is TouchTraces' matter; here are the socket, the clock, and the
+// Fingers that other programs send by TUIO. TouchTraces decodes the datagrams; this has the socket, the clock, and the
 // camera's viewport.
 
 import ArgumentParser
@@ -13,7 +13,7 @@ struct TUIOAddress: TypedArgument {
     let host: String
     let port: UInt16
 
-    /// Where only this machine can send to.
+    /// The address that only this machine can send to.
     private static let ownHost = "127.0.0.1"
 
     /// Reads a port such as `3333`, or an address in numbers and a port, such as `0.0.0.0:3333` or `[::]:3333`.
@@ -34,19 +34,19 @@ final class TUIOFingers: LiveFingers {
     private let camera: CameraName
     private let trace: TraceOptions
     private var decoder = TUIODecoder()
-    /// What positions are shares of: the camera's, as it was when the first finger landed.
+    /// The viewport that positions are fractions of: the camera's, as it was when the first finger landed.
     private var viewport = Viewport.standard
-    /// Whether the camera has been asked for it. Until it answers, these frames wait, and no datagram is read.
+    /// Whether the viewport has been requested. Until the answer, these frames wait, and no datagram is read.
     private var isAsking = false
     private var waiting: [TUIOFrame] = []
     private let start = ContinuousClock.now
-    /// Datagrams that were wrong and have not been told, and when some were told last, in milliseconds.
+    /// The number of invalid datagrams since the last report, and the time of that report, in milliseconds.
     private var damage = (untold: 0, toldMs: -Double.infinity)
 
     private static let cameraMark: RequestID = "gimbal-live-camera"
-    /// So many datagrams are read before anything else is done.
+    /// The most datagrams that are read before anything else is done.
     private static let mostAtOnce = 64
-    /// No more often than this, in milliseconds, wrong datagrams are told.
+    /// The shortest time between two reports of invalid datagrams, in milliseconds.
     private static let damageIntervalMs = 10_000.0
 
     let name: String = "TUIO"
@@ -120,7 +120,7 @@ final class TUIOFingers: LiveFingers {
     func conclude() {}
 }
 
-/// A UDP socket that receives, and never waits.
+/// A nonblocking UDP socket that receives.
 final class DatagramSocket {
     struct Datagram {
         let bytes: ArraySlice<UInt8>
@@ -130,12 +130,12 @@ final class DatagramSocket {
     }
 
     let descriptor: CInt
-    /// Where it is: the address and the port, which the kernel chooses for 0.
+    /// The address and the port of the socket; the kernel chooses the port for 0.
     private(set) var name: PrintableText = ""
-    /// UDP has no larger datagrams.
+    /// A buffer for one datagram; UDP has no larger ones.
     private var room = [UInt8](repeating: 0, count: 1 << 16)
 
-    /// Listens.
+    /// Opens the socket.
     ///
     /// - Throws: a `Failure` if there is no such address, or the port is taken.
     init(_ address: TUIOAddress) throws {
@@ -163,7 +163,7 @@ final class DatagramSocket {
 
     deinit { if descriptor >= 0 { _ = close(descriptor) } }
 
-    /// A datagram that has come; `nil` if there is none.
+    /// Returns a datagram that has arrived; `nil` if there is none.
     func receive() throws -> Datagram? {
         var (sender, size) = (sockaddr_storage(), socklen_t(MemoryLayout<sockaddr_storage>.size))
         let count = unsafe withUnsafeMutableBytes(of: &sender) { bytes in

@@ -1,5 +1,5 @@
-// Events as rows for people: what does not fit a narrow terminal is left out, never wrapped, and every column is labelled
-// on the screen that it is on. Invariant: rows under one heading have the heading's columns.
+// Events as rows for people: columns that do not fit a narrow terminal are omitted, never wrapped, and every screen of
+// rows has a heading. Invariant: rows under one heading have the heading's columns.
 
 import GimbalClient
 import GimbalProtocol
@@ -21,10 +21,10 @@ struct EventTable {
     /// Rows until the heading is due again.
     private var rowsLeft = 0
 
-    /// The columns to leave out first.
+    /// The columns to omit first, in this order.
     private static let dispensable: [PrintableText] = ["seq", "reason", "angle", "time", "bearing"]
 
-    /// - Parameter cameras: the names that will come; `nil` if they are not known.
+    /// - Parameter cameras: the names of the cameras that will appear; `nil` if they are not known.
     init(cameras: [String]?) {
         isWide = Terminal.columns(STDOUT_FILENO) >= 100
         showsCamera = isWide || cameras?.count != 1
@@ -49,8 +49,8 @@ struct EventTable {
         }
     }
 
-    /// The lines that show a message's event, or what `subscribed` and `reset` say of a camera, under a heading where one
-    /// is due; other messages make none.
+    /// Returns the lines that show a message's event, or the camera of a `subscribed` or `reset`, under a heading if
+    /// one is due; other messages have none.
     mutating func lines(_ message: ReceivedLine) -> [PrintableText] {
         guard let event = message.event else { return [] }
         switch event {
@@ -77,7 +77,7 @@ struct EventTable {
         }
     }
 
-    /// The row of an event that has the columns.
+    /// Returns the row of an event that has the columns, under a heading if one is due.
     private mutating func rows(_ event: CameraEvent, _ type: MessageType?) -> [PrintableText] {
         guard let seq = event.seq, let position = event.position else { return [] }
         let places = isWide ? 6 : 4
@@ -99,7 +99,7 @@ struct EventTable {
         return lines
     }
 
-    /// Widens the columns that have become too narrow, as for the time after an hour; a heading shows where they are.
+    /// Widens columns that have become too narrow, such as the time after an hour; a new heading shows where they are.
     private mutating func makeRoom(for cells: [PrintableText]) {
         var isWider = false
         for (index, cell) in cells.enumerated() where width(cell) > columns[index].width {
@@ -111,7 +111,7 @@ struct EventTable {
         rowsLeft = 0
     }
 
-    /// A row that has nothing in common with the columns but its time.
+    /// Returns a row that shares only the time with the columns.
     private mutating func aside(_ camera: String, at timeMs: Double?, _ text: PrintableText) -> PrintableText {
         rowsLeft -= 1
         let camera: PrintableText = showsCamera ? "\(filled("\(camera)", 6)) " : ""
@@ -121,7 +121,7 @@ struct EventTable {
 
     private func text(_ time: WallTime) -> PrintableText { "\(fixed(Double(time.microseconds) / 1000, 3)) ms" }
 
-    /// Where a camera is to be.
+    /// Returns where a camera is to be.
     private func text(_ presentation: Presentation) -> PrintableText {
         let position = presentation.position
         return """
@@ -130,12 +130,12 @@ struct EventTable {
             """
     }
 
-    /// What a camera is sent.
+    /// Returns what a camera is fed.
     private func text(_ input: InputLine) -> PrintableText {
         PrintableText((try? JSONValue(input.line.utf8))?.requestText ?? input.line)
     }
 
-    /// Where the fingers of a surface are: `touch  surface table  1 at 101.5,200  2 at 210,380`.
+    /// Returns where the fingers of a surface are: `touch  surface table  1 at 101.5,200  2 at 210,380`.
     private func text(_ touch: SurfaceTouches) -> PrintableText {
         let surface: PrintableText
         switch touch.surface {
@@ -149,7 +149,7 @@ struct EventTable {
         return facts.joined(separator: "  ")
     }
 
-    /// What a replay does: `replay  paused  speed 2  round 1`.
+    /// Returns the state of a replay: `replay  paused  speed 2  round 1`.
     private func text(_ status: ReplayStatus) -> PrintableText {
         let speed = status.speed.isFinite ? short(status.speed) : "max"
         return "replay  \(status.state.rawValue)  speed \(speed)  round \(status.round)"
@@ -174,8 +174,8 @@ struct EventTable {
 }
 
 extension JSONValue {
-    /// A line of the protocol in words, such as `pinch changed, focus 195, 420, scale 1.25`; the members of a frame have a
-    /// plus between them.
+    /// A line of the protocol in words, such as `pinch changed  focus 195,420  scale 1.25`; the requests of a batch
+    /// have a plus between them.
     fileprivate var requestText: String {
         switch self {
         case .array(let members): members.map(\.requestText).joined(separator: " + ")
@@ -184,9 +184,9 @@ extension JSONValue {
         }
     }
 
-    /// Members that need no name, in the order in which they are read.
+    /// Members whose values need no name, in the order in which they are shown.
     private static let leading = ["type", "phase", "kind"]
-    /// The time is shown once for each line, and every trace has the version.
+    /// Members that are not shown: the time is shown once for each line, and every trace has the version.
     private static let untold = ["timeMs", "version"]
 
     private static func text(_ members: JSONObject) -> String {

@@ -1,30 +1,29 @@
-// The terminal as the player has it: keys come one by one and are not shown, and the cursor is hidden. Invariant: whichever
-// way the program ends or is stopped, the terminal is as it was found; a process in the background leaves it alone.
+// The terminal as the player uses it: keys come one by one and are not echoed, and the cursor is hidden. Invariant:
+// however the program ends or is stopped, the terminal is restored; a process in the background leaves it alone.
 
 import GimbalProtocol
 import Glibc
 import Synchronization
 
-/// The settings that the terminal had, and where it is: what a signal handler needs to bring them back.
+/// The terminal's original settings and its descriptor: what a signal handler needs to restore them.
 nonisolated(unsafe) private var found = termios()
 private let changed = Atomic<CInt>(-1)
-/// Whether ^Z has come.
+/// Whether ^Z was pressed.
 private let isStopping = Atomic<Bool>(false)
 
 /// The keys of the terminal that the program runs on.
 final class Keyboard {
     private let descriptor: CInt
-    /// Whether the descriptor is to be closed.
+    /// Whether to close the descriptor.
     private let isOwn: Bool
     private var decoder = KeyDecoder()
-    /// Whether keys come.
+    /// Whether keys are read.
     private(set) var isOn = false
     private var isOver = false
 
-    /// - Parameter isInputTaken: whether standard input is read for something else; keys then come from the terminal
-    ///   behind it.
-    /// - Returns: `nil` where keys cannot be pressed and their effect seen: standard error must be a terminal, and so must
-    ///   be standard input if it is not taken.
+    /// - Parameter isInputTaken: whether standard input is read for something else; keys then come from /dev/tty.
+    /// - Returns: `nil` unless a person can press keys and see their effect: standard error must be a terminal, and
+    ///   standard input, too, if it is not taken.
     init?(isInputTaken: Bool = false) {
         guard Terminal.canMoveCursor(STDERR_FILENO) else { return nil }
         if isInputTaken {
@@ -43,20 +42,20 @@ final class Keyboard {
         if isOwn { _ = close(descriptor) }
     }
 
-    /// What is readable when keys have come; `nil` while none can.
+    /// The descriptor that is readable when keys have arrived; `nil` while none can.
     var source: CInt? { isOn && !isOver ? descriptor : nil }
 
-    /// Whether a key may have come in part, so that its end is not waited for longer than an instant.
+    /// Whether a key may have arrived in part, whose rest is waited for only an instant.
     var isUndecided: Bool { decoder.isUndecided }
 
     // MARK: Keys
 
-    /// The keys that have come.
+    /// Returns the keys that have arrived.
     func read() -> [Key] {
         guard let source else { return [] }
         var ready = pollfd(fd: source, events: CShort(POLLIN), revents: 0)
         guard unsafe poll(&ready, 1, 0) == 1 else {
-            // An escape that nothing follows is no sequence.
+            // An escape that nothing follows does not begin a sequence.
             decoder.forget()
             return []
         }
@@ -68,10 +67,10 @@ final class Keyboard {
 
     // MARK: The terminal
 
-    /// Whether the terminal is this process's at the moment.
+    /// Whether this process is in the terminal's foreground.
     private var isInForeground: Bool { tcgetpgrp(descriptor) == getpgrp() }
 
-    /// Takes the terminal, unless it is another process's; to be tried again whenever the program does something.
+    /// Takes the terminal, unless it is another process's. Call it again whenever the program does something.
     func begin() {
         guard !isOn, isInForeground else { return }
         var settings = termios()
@@ -81,7 +80,7 @@ final class Keyboard {
         unsafe withUnsafeMutableBytes(of: &settings.c_cc) {
             unsafe $0[Int(VMIN)] = 1
             unsafe $0[Int(VTIME)] = 0
-            // ^\ would leave the terminal as it is.
+            // ^\ would end the process without restoring the terminal.
             unsafe $0[Int(VQUIT)] = 0
         }
         isStopping.store(false, ordering: .relaxed)
@@ -92,7 +91,7 @@ final class Keyboard {
         }
         isOn = true
         var action = sigaction()
-        // No SA_RESTART: what waits is to come back, and look at the size.
+        // No SA_RESTART: a wait must return, so that the size is read again.
         unsafe action.__sigaction_handler.sa_handler = { number in
             if number == SIGTSTP { isStopping.store(true, ordering: .relaxed) }
         }
@@ -102,7 +101,7 @@ final class Keyboard {
             _ = unsafe sigaction(signal, &action, nil)
             unsafe sigaddset(&signals, signal)
         }
-        // A parent thread that leaves signals to others hands that down.
+        // Signal masks are inherited: the parent's thread may have blocked these signals.
         unsafe sigprocmask(SIG_UNBLOCK, &signals, nil)
         writeError(Self.hideCursor)
     }
@@ -116,11 +115,11 @@ final class Keyboard {
         Self.restore()
     }
 
-    /// Stops the process if ^Z has come, as any other would be, and goes on when it is continued.
+    /// Stops the process if ^Z was pressed, like any other process, and returns when it is continued.
     ///
     /// - Parameters:
-    ///   - leave: what is to be done before it stops, the terminal's line removed.
-    ///   - resume: what is to be done when it goes on.
+    ///   - leave: called before the process stops; removes the terminal's lines.
+    ///   - resume: called when the process continues.
     func stopIfAsked(_ leave: () -> Void, _ resume: () -> Void) {
         guard isStopping.exchange(false, ordering: .relaxed) else { return }
         leave()
@@ -130,19 +129,19 @@ final class Keyboard {
         resume()
     }
 
-    /// Brings the terminal's settings back. Safe in a signal handler.
+    /// Restores the terminal's settings. Safe in a signal handler.
     private static func restore() {
         let descriptor = changed.exchange(-1, ordering: .relaxed)
-        // Another process's terminal is its own matter, and to touch it would stop this one.
+        // Leave another process's terminal alone: touching it would stop this process.
         guard descriptor >= 0, tcgetpgrp(descriptor) == getpgrp() else { return }
         _ = unsafe tcsetattr(descriptor, TCSANOW, &found)
     }
 
-    /// Brings the terminal back where the process ends at once. Safe in a signal handler: it makes no objects.
+    /// Restores the terminal when the process ends at once. Safe in a signal handler: it makes no objects.
     static func restoreNow() {
         guard changed.load(ordering: .relaxed) >= 0 else { return }
         restore()
-        // The line is removed, and the cursor is there again.
+        // Remove the lines, and show the cursor.
         let text: StaticString = "\r\u{1b}[J\u{1b}[?25h"
         _ = unsafe write(STDERR_FILENO, text.utf8Start, text.utf8CodeUnitCount)
     }

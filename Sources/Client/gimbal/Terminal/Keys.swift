@@ -1,29 +1,29 @@
-// What a person presses, out of the bytes that a terminal sends for it: a character, or an escape sequence as xterm, the
-// Linux console, tmux and rxvt write it. Sequences that mean nothing here are swallowed whole.
+// Decodes keys from the bytes that a terminal sends for them: a character, or an escape sequence as xterm, the Linux
+// console, tmux and rxvt send it. Unknown sequences are swallowed whole.
 
-/// A key, as far as the player knows any.
+/// A key that the player knows.
 enum Key: Equatable {
     case character(Character)
     case left, right, up, down
     case shiftLeft, shiftRight
 }
 
-/// Cuts bytes into keys, however they are cut into reads.
+/// Splits bytes into keys, however reads have split the bytes.
 struct KeyDecoder {
-    /// An escape sequence whose end has not come.
+    /// An escape sequence that is not complete yet.
     private var sequence: [UInt8] = []
 
     private static let escape: UInt8 = 0x1b
     /// No known sequence is longer.
     private static let longest = 32
 
-    /// Whether an escape has come that may be a key of its own: nothing may follow it.
+    /// Whether an escape has arrived that is a key of its own if nothing follows it.
     var isUndecided: Bool { !sequence.isEmpty }
 
-    /// Takes what has come since an escape for nothing: what comes next is another key.
+    /// Discards what has arrived since an escape: what comes next is another key.
     mutating func forget() { sequence = [] }
 
-    /// The keys that end in these bytes.
+    /// Returns the keys that end in these bytes.
     mutating func read(_ bytes: some Sequence<UInt8>) -> [Key] { bytes.compactMap { read($0) } }
 
     private mutating func read(_ byte: UInt8) -> Key? {
@@ -36,7 +36,7 @@ struct KeyDecoder {
         }
         sequence.append(byte)
         if sequence.count == 2 {
-            // CSI or SS3; an escape before anything else is the Alt key, and none of the player's.
+            // CSI or SS3; an escape before anything else is the Alt key, which the player does not use.
             if byte != UInt8(ascii: "["), byte != UInt8(ascii: "O") { sequence = [] }
             return nil
         }
@@ -46,9 +46,9 @@ struct KeyDecoder {
         return isFinal ? Self.key(byte, sequence[2...].dropLast()) : nil
     }
 
-    /// The key of a whole sequence: its last byte, and the parameters before that.
+    /// Returns the key of a complete sequence: its last byte, and the parameters before that.
     private static func key(_ final: UInt8, _ parameters: ArraySlice<UInt8>) -> Key? {
-        // The second parameter is 1 and a bit for each key that is held: shift is the lowest.
+        // The second parameter is 1 plus a bit for each modifier that is held: shift is the lowest.
         let held = parameters.split(separator: UInt8(ascii: ";")).dropFirst().first ?? parameters
         let isShifted = held.elementsEqual("2".utf8)
         switch final {

@@ -1,6 +1,6 @@
 // Numbers for people: fixed places, grouped thousands, clocks.
 
-/// A number with so many decimals.
+/// Returns a number with `places` decimals.
 func fixed(_ value: Double, _ places: Int) -> String {
     let power = (0..<places).reduce(1.0) { power, _ in power * 10 }
     let scaled = (value.magnitude * power).rounded()
@@ -12,24 +12,24 @@ func fixed(_ value: Double, _ places: Int) -> String {
     return "\(sign)\(digits.dropLast(places)).\(digits.suffix(places))"
 }
 
-/// Digits behind so many zeros that there are as many as wanted.
+/// Returns digits with zeros in front, `count` in all.
 private func zeroed(_ digits: String, _ count: Int) -> String {
     String(repeating: "0", count: max(count - digits.count, 0)) + digits
 }
 
-/// A bearing with so many decimals, below 360.
+/// Returns a bearing with `places` decimals, below 360.
 func bearing(_ value: Double, _ places: Int) -> String {
     let text = fixed(value, places)
     return text == fixed(360, places) ? fixed(0, places) : text
 }
 
-/// A longitude with so many decimals, below 180.
+/// Returns a longitude with `places` decimals, below 180.
 func longitude(_ value: Double, _ places: Int) -> String {
     let text = fixed(value, places)
     return text == fixed(180, places) ? fixed(-180, places) : text
 }
 
-/// A count with commas between its thousands.
+/// Returns a count with commas between its thousands.
 func grouped(_ count: Int) -> String {
     var digits = String(count.magnitude)
     var groups: [String] = []
@@ -40,10 +40,10 @@ func grouped(_ count: Int) -> String {
     return (count < 0 ? "-" : "") + ([digits] + groups).joined(separator: ",")
 }
 
-/// A count and what it counts.
+/// Returns a count and what it counts.
 func counted(_ count: Int, _ noun: String) -> String { "\(grouped(count)) \(noun)\(count == 1 ? "" : "s")" }
 
-/// A time as a clock shows it: minutes, seconds, and hours where there are some.
+/// Returns a time as a clock shows it: minutes, seconds, and hours if there are any.
 ///
 /// - Parameter places: decimals of the seconds.
 func clock(milliseconds: Double, _ places: Int) -> String {
@@ -56,12 +56,12 @@ func clock(milliseconds: Double, _ places: Int) -> String {
     return hours > 0 ? "\(hours):\(zeroed(String(whole % 60), 2)):\(rest)" : "\(whole):\(rest)"
 }
 
-/// A span of time in words.
+/// Returns a span of time in words.
 func spoken(_ milliseconds: Double) -> String {
     milliseconds < 1000 ? "\(short(milliseconds)) ms" : "\(short(milliseconds / 1000)) s"
 }
 
-/// A number without decimals that say nothing.
+/// Returns a number without superfluous decimals.
 func short(_ value: Double) -> String {
     value == value.rounded() && value.magnitude < 1e15 ? "\(Int(value))" : "\(value)"
 }

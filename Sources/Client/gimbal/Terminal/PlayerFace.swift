@@ -1,48 +1,48 @@
-// How a replay looks on a terminal: a line that tells how it stands, above it where the camera is, and above that the keys,
-// if they are asked for. A pure function of what is known of the replay. Invariant: no line is ever wider than the terminal,
-// and there are no more of them than it has rows.
+// How a replay looks on a terminal: a line with its state, above it the camera's position, and above that the keys, if
+// requested. A pure function of the known state of the replay. Invariant: no line is wider than the terminal, and there
+// are no more lines than it has rows.
 
 import GimbalClient
 import GimbalProtocol
 
 /// The known state of a replay, and its display.
 struct PlayerFace: Equatable {
-    /// The trace as people call it.
+    /// The name of the trace as people see it.
     var name: PrintableText = ""
     var state = ReplayState.playing
-    /// Where it is, milliseconds of the trace's clock.
+    /// The time of the trace's clock, in milliseconds.
     var timeMs = 0.0
-    /// How long it is, in milliseconds; `nil` if that is not known.
+    /// The duration in milliseconds; `nil` if it is not known.
     var durationMs: Double?
-    /// Trace time per time; infinite is as fast as possible.
+    /// Trace time per real time; infinity is as fast as possible.
     var speed = 1.0
-    /// Which time it is played, from 1.
+    /// The current round, from 1.
     var round = 1
     var rounds = TracePlayback.Loop.times(1)
-    /// Times of the markers that are known, in milliseconds.
+    /// Times of the known markers, in milliseconds.
     var markers: [Double] = []
-    /// Where the camera is, if that is known.
+    /// The camera's position, if it is known.
     var position: CameraPosition?
-    /// The gestures that move it, each once.
+    /// The gestures that move the camera, each once.
     var gestures: [GestureKind] = []
     /// A short-lived note in place of the bar.
     var note: PrintableText?
-    /// Whether keys steer it.
+    /// Whether keys control the replay.
     var hasKeys = true
     var showsKeys = false
 
     private static let leastBar = 6
     private static let gap = 1
-    /// On a terminal that is narrower the camera is not shown.
+    /// The camera is not shown on a narrower terminal.
     private static let leastForCamera = 32
 
     // MARK: Lines
 
-    /// The lines to be shown, the player's own last.
+    /// Returns the lines to show, the player's own last.
     ///
     /// - Parameters:
-    ///   - columns: how wide they may be.
-    ///   - rows: how many there may be.
+    ///   - columns: the most columns of a line.
+    ///   - rows: the most lines.
     func lines(columns: Int, rows: Int, isUTF8: Bool, style: Style) -> [PrintableText] {
         let keys = showsKeys ? Self.keys(isUTF8: isUTF8).map { fitting($0, columns) } : []
         let place = columns < Self.leastForCamera ? [] : position.map { [camera($0, columns, style)] } ?? []
@@ -50,10 +50,10 @@ struct PlayerFace: Equatable {
         return Array(lines.suffix(max(rows, 1)))
     }
 
-    /// Where the camera is, and the gestures that move it. A word that does not fit is left out, with those behind it.
+    /// Returns the camera's position and the gestures that move it, up to the first word that does not fit.
     private func camera(_ position: CameraPosition, _ columns: Int, _ style: Style) -> PrintableText {
         let places = columns >= 90 ? 6 : 4
-        // Numbers in columns of their own do not push one another to and fro, where there is room.
+        // Where there is room, numbers have columns of their own, so that they do not shift one another.
         func number(_ text: String, _ most: Int) -> PrintableText { padded("\(text)", columns >= 60 ? most : 0) }
         let latitude = number(fixed(position.target.latitude, places), places + 4)
         let longitude = number(gimbal.longitude(position.target.longitude, places), places + 5)
@@ -73,7 +73,7 @@ struct PlayerFace: Equatable {
             }, within: columns)
     }
 
-    /// First the fixed parts, then whatever fits: the bar takes the rest.
+    /// Returns the player's own line: first the fixed parts, then whatever fits; the bar takes the rest.
     private func line(columns: Int, isUTF8: Bool, style: Style) -> PrintableText {
         let paint = state == .playing ? style.green : style.yellow
         let word = Piece(filled("\(state.rawValue)", 7), paint)
@@ -86,7 +86,7 @@ struct PlayerFace: Equatable {
         let leastBar = durationMs == nil ? 0 : Self.leastBar
         // Hours leave no room for tenths on a narrow terminal.
         if rest() < leastBar { left[1] = Piece(time(places: 0)) }
-        // A narrower one has no length: the sign for the keys is always there.
+        // A still narrower one shows no duration: the sign for the keys is always there.
         if rest() < Self.gap + 1 { left[1] = Piece("\(clock(milliseconds: timeMs, 0))") }
         func fits(_ piece: Piece, leaving least: Int) -> Bool { rest() - piece.columns - Self.gap >= least }
         if hasKeys {
@@ -105,7 +105,7 @@ struct PlayerFace: Equatable {
         return "\(sides[0]) \(bar) \(sides[1])"
     }
 
-    /// Pieces with spaces between them; what is too wide is left out or cut.
+    /// Returns pieces with spaces between them; what is too wide is omitted or cut.
     private func joined(_ pieces: some Sequence<Piece>, within columns: Int) -> PrintableText {
         var text: PrintableText = ""
         var left = columns
@@ -126,7 +126,7 @@ struct PlayerFace: Equatable {
         return durationMs.map { "\(time)/\(clock(milliseconds: $0, places))" } ?? "\(time)"
     }
 
-    /// The speed as people write it: ×0.25, ×1, ×max.
+    /// Returns the speed as people write it: ×0.25, ×1, ×max.
     private func factor(_ isUTF8: Bool) -> PrintableText {
         let sign: PrintableText = isUTF8 ? "×" : "x"
         guard speed.isFinite else { return "\(sign)max" }
@@ -143,7 +143,7 @@ struct PlayerFace: Equatable {
         }
     }
 
-    /// What the keys do, in lines that fit 40 columns.
+    /// Returns what the keys do, in lines that fit 40 columns.
     static func keys(isUTF8: Bool) -> [PrintableText] {
         let (sides, heights): (PrintableText, PrintableText) = isUTF8 ? ("← →", "↑ ↓") : ("left, right", "up, down")
         let keys: [(PrintableText, PrintableText)] = [
@@ -155,7 +155,7 @@ struct PlayerFace: Equatable {
     }
 }
 
-/// A word of a line, and what it is like.
+/// A word of a line, and its style.
 struct Piece {
     let text: PrintableText
     let paint: (PrintableText) -> PrintableText
@@ -168,8 +168,8 @@ struct Piece {
     var painted: PrintableText { paint(text) }
 }
 
-/// Words in lines of so many columns at the most, all but the first of which are indented. A line breaks between two words,
-/// and nowhere else; a word that is too long for a line is cut.
+/// Breaks words into lines of at most `columns`, all but the first indented. A line breaks only between words; a word
+/// that is too long for a line is cut.
 func folded(_ words: [Piece], _ columns: Int) -> [PrintableText] {
     var (lines, left): ([PrintableText], Int) = ([], 0)
     for word in words {
@@ -186,26 +186,26 @@ func folded(_ words: [Piece], _ columns: Int) -> [PrintableText] {
     return lines
 }
 
-/// Lines at the bottom of the terminal that are drawn over, time and again.
+/// Lines at the bottom of the terminal that are redrawn in place.
 ///
-/// The cursor stays where they begin: there, also when a terminal that has become narrower has wrapped them, everything
-/// behind the cursor is theirs.
+/// The cursor stays at their beginning: everything after it is theirs, even if a terminal that has become narrower has
+/// wrapped them.
 struct StatusLines {
     private var drawn: [PrintableText] = []
     private var columns = 0
 
-    /// What makes the terminal show these lines in place of those before; nothing if it does.
+    /// Returns text that shows these lines in place of the previous ones; empty if nothing has changed.
     mutating func draw(_ lines: [PrintableText], columns: Int) -> PrintableText {
         guard lines != drawn || columns != self.columns else { return "" }
-        // Each line takes the place of the one before, so that nothing is empty for an instant; but lines of another
-        // width may have been wrapped.
+        // Each line overwrites the one before, so that nothing flickers; but lines of another width may have been
+        // wrapped.
         let clear: PrintableText = columns == self.columns || drawn.isEmpty ? "" : "\r\u{1b}[J"
         let up: PrintableText = lines.count > 1 ? "\u{1b}[\(lines.count - 1)A" : ""
         (drawn, self.columns) = (lines, columns)
         return clear + "\r" + lines.joined(separator: "\u{1b}[K\r\n") + "\u{1b}[J\(up)\r"
     }
 
-    /// What removes the lines from the terminal.
+    /// Returns text that removes the lines from the terminal.
     mutating func clear() -> PrintableText {
         defer { drawn = [] }
         return drawn.isEmpty ? "" : "\r\u{1b}[J"

@@ -1,14 +1,14 @@
-// The line that shows on a terminal how far a trace has come. It is there only while there is something to wait for, and
-// nothing of it stays.
+// A line that shows the progress of a trace on a terminal. It appears only while there is something to wait for, and
+// leaves nothing behind.
 
 import GimbalProtocol
 import Glibc
 
-/// How far a trace has come.
+/// The progress of a trace.
 struct ProgressState {
-    /// Frames that were made of it.
+    /// The number of frames made of it.
     var frames = 0
-    /// The trace's clock, milliseconds.
+    /// The time of the trace's clock, in milliseconds.
     var time: Double?
     /// The share that is done, 0 to 1.
     var share: Double?
@@ -19,13 +19,13 @@ struct ProgressBar {
     private let style = Style(STDERR_FILENO)
     private var line: StatusLine
 
-    /// - Parameter isWanted: whether there is a place for it; it shows up on a terminal only.
+    /// - Parameter isWanted: whether to show it; it appears only on a terminal.
     init(_ name: String, isWanted: Bool) {
         self.name = PrintableText(name)
         line = StatusLine(isWanted: isWanted, delay: .milliseconds(330))
     }
 
-    /// Draws the line if it is time to.
+    /// Draws the line if it is due.
     mutating func update(_ progress: () -> ProgressState) {
         line.update { [name, style] in Self.text(name, progress(), $0, style) }
     }
@@ -50,14 +50,14 @@ struct ProgressBar {
     }
 }
 
-/// A bar that shows a share of something, and ticks at others.
+/// Returns a bar that shows a share, with ticks at others.
 func bar(_ share: Double, ticks: [Double], _ width: Int, isUTF8: Bool, _ style: Style) -> PrintableText {
     func cell(_ share: Double) -> Int { Int(min(max(share, 0), 1) * Double(width)) }
     let (done, ticks) = (cell(share), Set(ticks.map { min(cell($0), width - 1) }))
     let kinds = (0..<width).map { ticks.contains($0) ? 2 : $0 < done ? 1 : 0 }
     let signs: [PrintableText] = isUTF8 ? ["─", "━", "┃"] : ["-", "#", "|"]
     let paints = [style.dim, style.green, style.yellow]
-    // Cells that are alike are painted at once.
+    // Equal neighbours are painted together.
     var (bar, start): (PrintableText, Int) = ("", 0)
     while start < width {
         let end = kinds[start...].firstIndex { $0 != kinds[start] } ?? width
@@ -67,28 +67,28 @@ func bar(_ share: Double, ticks: [Double], _ width: Int, isUTF8: Bool, _ style: 
     return bar
 }
 
-/// A line at the bottom of the terminal that shows for a while what is going on.
+/// A temporary line at the bottom of the terminal that shows what is going on.
 struct StatusLine {
     /// Whether it is ever shown.
     let isOn: Bool
     private var lines = StatusLines()
-    /// When it is to be drawn anew.
+    /// When to draw it again.
     private var due: ContinuousClock.Instant
 
-    /// How long a line stays as it is, in milliseconds.
+    /// How long a line stays unchanged, in milliseconds.
     static let interval = 200
 
     /// - Parameters:
-    ///   - isWanted: whether there is a place for it; it shows up on a terminal only.
-    ///   - delay: what is over by then shows nothing.
+    ///   - isWanted: whether to show it; it appears only on a terminal.
+    ///   - delay: what is over within this time shows nothing.
     init(isWanted: Bool, delay: Duration = .zero) {
         isOn = isWanted && Terminal.canMoveCursor(STDERR_FILENO)
         due = .now + delay
     }
 
-    /// Draws the line if it is time to.
+    /// Draws the line if it is due.
     ///
-    /// - Parameter text: makes the line, for so many columns at the most.
+    /// - Parameter text: makes the line, of at most so many columns.
     mutating func update(_ text: (_ columns: Int) -> PrintableText) {
         guard isOn, due <= .now else { return }
         due = .now + .milliseconds(Self.interval)

@@ -1,8 +1,8 @@
-// Words that were probably meant.
+// Finds the words that were probably meant.
 
 enum Spelling {
-    /// The candidate that a mistyped word was probably meant to be: one that begins with it, or that few letters make of
-    /// it; `nil` if none is close.
+    /// Returns the candidate that was probably meant by a mistyped word: one that begins with the word, or differs from
+    /// it by few letters; `nil` if none is close.
     static func closest(to word: String, among candidates: some Sequence<String>) -> String? {
         let ranked = candidates.compactMap { candidate -> (candidate: String, distance: Int)? in
             let distance = distance(word.lowercased(), candidate.lowercased())
@@ -13,7 +13,7 @@ enum Spelling {
         return ranked.min { $0.distance < $1.distance }?.candidate
     }
 
-    /// How many letters must be added, left out, changed or swapped with their neighbour to make one word of another.
+    /// Returns how many letters to add, omit, change or swap with a neighbour to turn one word into the other.
     static func distance(_ first: String, _ second: String) -> Int {
         let (a, b) = (Array(first), Array(second))
         var rows = [Array(0...b.count)]

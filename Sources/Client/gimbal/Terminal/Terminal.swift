@@ -1,5 +1,5 @@
-// Standard output and standard error: what a terminal gets more than a pipe, and what a line may hold. Invariant: what comes
-// from the daemon or a file reaches a terminal as printable text only; in a pipe, lines of JSON are as they came.
+// Standard output and standard error: what a terminal gets beyond a pipe, and what a line may contain. Invariant: text
+// from the daemon or a file reaches a terminal only as printable text; in a pipe, lines of JSON are unchanged.
 
 import GimbalProtocol
 import Glibc
@@ -7,15 +7,15 @@ import Service
 import UnixSocket
 
 enum Terminal {
-    /// Whether a descriptor is a terminal that moves its cursor.
+    /// Returns whether a descriptor is a terminal that can move its cursor.
     static func canMoveCursor(_ descriptor: CInt) -> Bool {
         isatty(descriptor) == 1 && SocketPath.environmentValue("TERM") != "dumb"
     }
 
-    /// How many columns a terminal has; 80 where it does not say.
+    /// Returns how many columns a terminal has; 80 if it does not say.
     static func columns(_ descriptor: CInt) -> Int { side(\.ws_col, of: descriptor) ?? 80 }
 
-    /// How many rows a terminal has; 24 where it does not say.
+    /// Returns how many rows a terminal has; 24 if it does not say.
     static func rows(_ descriptor: CInt) -> Int { side(\.ws_row, of: descriptor) ?? 24 }
 
     private static func side(_ side: KeyPath<winsize, UInt16>, of descriptor: CInt) -> Int? {
@@ -24,7 +24,7 @@ enum Terminal {
         return Int(size[keyPath: side])
     }
 
-    /// Whether text may hold more than ASCII.
+    /// Whether text may contain more than ASCII.
     static let isUTF8: Bool = {
         let names = ["LC_ALL", "LC_CTYPE", "LANG"]
         let locale = names.lazy.compactMap(SocketPath.environmentValue).first { !$0.isEmpty } ?? ""
@@ -63,7 +63,7 @@ func writeError(_ text: PrintableText) { text.write(to: STDERR_FILENO) }
 
 // MARK: Widths
 
-/// How many columns of a terminal a text takes: scripts of East Asia and emoji take two for each character.
+/// Returns how many columns of a terminal a text takes: East Asian scripts and emoji take two for each character.
 func width(_ text: PrintableText) -> Int { text.description.reduce(0) { $0 + width($1) } }
 
 private func width(_ character: Character) -> Int {
@@ -78,7 +78,7 @@ private func width(_ character: Character) -> Int {
     return isWide ? 2 : 1
 }
 
-/// The beginning of a text, as far as it fits so many columns.
+/// Returns the beginning of a text that fits into `columns`.
 func fitting(_ text: PrintableText, _ columns: Int) -> PrintableText {
     var left = columns
     return text.prefix {
@@ -87,12 +87,12 @@ func fitting(_ text: PrintableText, _ columns: Int) -> PrintableText {
     }
 }
 
-/// Text at the right end of so many columns.
+/// Returns text at the right end of `columns`.
 func padded(_ text: PrintableText, _ columns: Int) -> PrintableText {
     PrintableText(repeating: " ", count: columns - width(text)) + text
 }
 
-/// Text at the left end of so many columns.
+/// Returns text at the left end of `columns`.
 func filled(_ text: PrintableText, _ columns: Int) -> PrintableText {
     text + PrintableText(repeating: " ", count: columns - width(text))
 }
@@ -102,18 +102,18 @@ func filled(_ text: PrintableText, _ columns: Int) -> PrintableText {
 /// The reader of standard output is gone.
 struct ClosedOutput: Error {}
 
-/// Lines on their way to standard output. They go out together when they are flushed.
+/// Lines for standard output, which are written together when they are flushed.
 final class Output {
     let isTerminal = isatty(STDOUT_FILENO) == 1
     private var table: EventTable?
-    /// Whether events are rows that scroll by, and no lines.
+    /// Whether events are shown as rows instead of lines.
     var hasRows: Bool { table != nil }
     private var bytes: [UInt8] = []
 
     /// Whether there is nothing to flush.
     var isEmpty: Bool { bytes.isEmpty }
 
-    /// Adds a line for programs, such as the daemon's: as it is, but for a terminal.
+    /// Adds a line for programs, such as the daemon's: unchanged, except on a terminal.
     func add(_ line: ArraySlice<UInt8>) {
         if isTerminal { return add(PrintableText(bytes: line)) }
         bytes += line
@@ -126,20 +126,20 @@ final class Output {
         bytes.append(0x0a)
     }
 
-    /// Shows events as rows from now on, if people read them.
+    /// Shows events as rows from now on, if standard output is a terminal.
     ///
-    /// - Parameter cameras: the names that will come; `nil` if they are not known.
+    /// - Parameter cameras: the names of the cameras that will appear; `nil` if they are not known.
     func showRows(of cameras: [String]?) { if isTerminal { table = EventTable(cameras: cameras) } }
 
-    /// Adds an event: a row for people, where it makes one, or the line.
+    /// Adds an event: its rows for people, or the line.
     ///
-    /// - Parameter line: what programs get, if not the daemon's own bytes.
+    /// - Parameter line: what programs get instead of the daemon's own bytes.
     func show(_ message: ReceivedLine, as line: ArraySlice<UInt8>? = nil) {
         guard hasRows else { return add(line ?? message.bytes) }
         for row in table?.lines(message) ?? [] { add(row) }
     }
 
-    /// Writes what was added, once it is worth a call.
+    /// Writes what was added, if it is enough to be worth a call.
     ///
     /// - Throws: as ``flush()`` does.
     func flushIfLarge() throws { if bytes.count >= 64 << 10 { try flush() } }
@@ -154,7 +154,7 @@ final class Output {
     }
 }
 
-/// Writes bytes, all of them; what is written is taken out of them, whatever happens to the rest.
+/// Writes all bytes; those that were written are removed from `bytes`, whatever happens to the rest.
 ///
 /// - Throws: `ClosedOutput`, `Interrupt`, or a `Failure`.
 func writeOut(_ bytes: inout ArraySlice<UInt8>, to descriptor: CInt, named name: String) throws {

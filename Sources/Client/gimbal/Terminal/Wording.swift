@@ -1,4 +1,4 @@
-// What the daemon says of a camera, in words.
+// Puts what the daemon says about a camera into words.
 
 import GimbalClient
 import GimbalProtocol
@@ -6,7 +6,7 @@ import Glibc
 
 private let degree: PrintableText = Terminal.isUTF8 ? "\u{b0}" : " degrees"
 
-/// A row of a table, its title dim.
+/// Returns a row of a table, its title dim.
 func titled(_ title: PrintableText, _ text: PrintableText) -> PrintableText {
     Style(STDOUT_FILENO).dim(filled(title, 15)) + text
 }
@@ -37,7 +37,7 @@ extension CameraPosition {
 }
 
 extension EdgeInsets {
-    /// The sides that have some.
+    /// The sides with an inset.
     var text: PrintableText {
         let sides = [("top", top), ("left", left), ("bottom", bottom), ("right", right)].filter { $0.1 > 0 }
         return sides.isEmpty ? "none" : sides.map { "\($0.0) \(short($0.1))" as PrintableText }.joined(separator: ", ")
@@ -77,7 +77,7 @@ extension CameraState {
         case idleAction = "when idle"
     }
 
-    /// Rows of a table, their names dim.
+    /// Returns rows of a table, their names dim.
     func table(_ rows: [Row] = Row.allCases) -> [PrintableText] {
         rows.map { titled("\($0.rawValue)", text($0)) }
     }

@@ -1,26 +1,26 @@
-// What a camera did, from a file of any kind: a stream as it stands there, or what a trace or a recording makes of a camera
-// of this process.
+// What a camera did, from a file of any kind: a stream that the file contains, or the stream of a camera of this
+// process into which a trace or a recording is played.
 
 import CameraStreams
 import GimbalProtocol
 import MapCamera
 import Traces
 
-/// A stream and the lines that tell it.
+/// A stream, and the lines that contain it.
 struct LoadedStream {
-    /// The file as it was named.
+    /// The file's name as it was given.
     let name: String
     private(set) var stream = CameraStream()
     /// The lines as `gimbal run` prints them, each with its line feed.
     private(set) var bytes: [UInt8] = []
-    /// Whether it is what a trace made in this process, which alone is the same bytes every time.
+    /// Whether the stream comes from a trace played in this process; only then are its bytes the same every time.
     private(set) var isRun = false
-    /// Lines of a trace that were rejected.
+    /// The number of rejected lines of a trace.
     private(set) var rejected = 0
 
     private init(_ name: String) { self.name = name }
 
-    /// What a camera of the daemon's has done so far.
+    /// Takes the stream of a camera of the daemon so far.
     init(_ name: String, _ stream: CameraStream) { (self.name, self.stream) = (name, stream) }
 
     /// Measures distances on a screen of this size from now on.
@@ -29,12 +29,12 @@ struct LoadedStream {
     /// The lines without their line feeds.
     var lines: [ArraySlice<UInt8>] { bytes.split(separator: 0x0a) }
 
-    /// The same, with blank ones: the first is line 1 of the file.
+    /// The same, including blank lines: the first is line 1 of the file.
     var allLines: [ArraySlice<UInt8>] { bytes.split(separator: 0x0a, omittingEmptySubsequences: false).dropLast() }
 
     /// Reads a stream, or plays a trace or a recording; `-` is standard input.
     ///
-    /// - Throws: a `Failure` for a file that is none of them, or damaged.
+    /// - Throws: a `Failure` for a file that is none of these, or is damaged.
     init(_ name: String, _ options: RecordingOptions, number: Int? = nil) throws {
         let file = try InputFile(name)
         if Self.isStream(try file.peek(while: { Self.firstLine(of: $0) == nil })) {
@@ -48,17 +48,17 @@ struct LoadedStream {
     }
 
     private static func isStream(_ beginning: [UInt8]) -> Bool {
-        // The last line of a file may be without its line feed.
+        // The last line of a file may lack its line feed.
         firstLine(of: beginning + [0x0a]).map(StreamReader.recognizes) ?? false
     }
 
-    /// The first whole line that is no comment and not blank.
+    /// Returns the first complete line that is neither a comment nor blank.
     private static func firstLine(of bytes: [UInt8]) -> ArraySlice<UInt8>? {
         let lines = bytes.split(omittingEmptySubsequences: false) { $0 == 0x0a || $0 == 0x0d }.dropLast()
         return lines.first { $0.first != UInt8(ascii: "#") && !$0.allSatisfy { $0 <= 0x20 } }
     }
 
-    /// Reads a stream as it stands in a file.
+    /// Reads a stream from a file.
     init(reading file: InputFile) throws {
         self.init(file.name)
         let reader = StreamReader()

@@ -1,4 +1,4 @@
-// Recordings on the command line: how they are read, and a file of any format read as the trace that it makes.
+// Recordings on the command line: the options for reading them, and a source that reads any format as a trace.
 
 import ArgumentParser
 import GimbalClient
@@ -36,7 +36,7 @@ struct RecordingOptions: ParsableArguments {
     @Option("The viewing angle at first (default: 0).", "degrees")
     var fromViewingAngle: Number?
 
-    /// The first option that was given, by its name.
+    /// The name of the first option that was given.
     var given: String? {
         let options = [
             ("--viewport", viewport != nil), ("--from-target", fromTarget != nil), ("--from-zoom", fromZoom != nil),
@@ -45,7 +45,7 @@ struct RecordingOptions: ParsableArguments {
         return givenOfDevice ?? options.first(where: \.1)?.0
     }
 
-    /// The first option that was given and is about how the device records.
+    /// The name of the first given option about how the device records.
     var givenOfDevice: String? {
         let options = [
             ("--device", device != nil), ("--device-number", deviceNumber != nil), ("--rotate", rotate != nil),
@@ -68,7 +68,7 @@ struct RecordingOptions: ParsableArguments {
         is what they say and sleep; how long a command takes to start is left out.
         """
 
-    /// What a trace that is made of a recording begins with.
+    /// Returns the options for making a trace of a recording.
     ///
     /// - Parameter file: the recording, which may be a device that describes itself.
     func traceOptions(of file: InputFile? = nil) throws -> TraceOptions {
@@ -100,7 +100,7 @@ struct RecordingOptions: ParsableArguments {
 
 extension Rotation: ExpressibleByArgument {}
 
-/// Which of several traces in a file is meant.
+/// The option that selects one of several traces in a file.
 struct TraceNumber: ParsableArguments {
     @Option("Which of several traces in the file, from 1.", "n", name: .customLong("trace"))
     var number: Int?
@@ -110,31 +110,31 @@ struct TraceNumber: ParsableArguments {
     }
 }
 
-/// Reads a file of any format, or standard input, as a trace; a Gimbal trace as it is.
+/// A file of any format, or standard input, read as a trace; a Gimbal trace is read unchanged.
 final class TraceSource {
     private let file: InputFile
     private let converter: TraceConverter
     private(set) var isAtEnd = false
-    /// Bytes of the file that have been read.
+    /// The number of bytes read from the file.
     private(set) var bytesRead = 0
 
-    /// The first option that was given and means nothing for a trace.
+    /// The first given option that means nothing for a trace.
     private let idleOption: String?
     private let selection: TraceSelection?
 
     /// How long a stream must be quiet, in milliseconds, before fingers held back are released: an instant for a person
     /// who touches the screen, and long for a program that writes everything it has.
     private static let quiet: CInt = 50
-    /// The end of what has been read: enough to know a `trace-end`.
+    /// The end of what has been read: enough to recognize a `trace-end`.
     private(set) var tail: [UInt8] = []
     private static let tailSize = 1024
 
     /// Opens a file; `-` is standard input.
     ///
     /// - Parameters:
-    ///   - trace: counts instead of what the options say of the trace.
-    ///   - number: which trace of several in the file is read, from 1; `nil` is all of them.
-    ///   - endsBySignal: whether a signal ends what comes from a pipe or a device, and is no error.
+    ///   - trace: replaces the trace options that follow from `options`.
+    ///   - number: which of several traces in the file to read, from 1; `nil` for all of them.
+    ///   - endsBySignal: whether a signal ends a pipe or a device, instead of being an error.
     convenience init(
         _ name: String, _ options: RecordingOptions, _ trace: TraceOptions? = nil, number: Int? = nil,
         endsBySignal: Bool = false
@@ -142,7 +142,7 @@ final class TraceSource {
         try self.init(try InputFile(name, endsBySignal: endsBySignal), options, trace, number: number)
     }
 
-    /// Reads a file that is open already.
+    /// Reads a file that is already open.
     init(_ file: InputFile, _ options: RecordingOptions, _ trace: TraceOptions? = nil, number: Int? = nil) throws {
         self.file = file
         selection = number.map { TraceSelection($0) }
@@ -152,10 +152,10 @@ final class TraceSource {
         idleOption = options.given ?? (trace.writesTouches ? "--touches" : nil)
     }
 
-    /// The file as it was named.
+    /// The file's name as it was given.
     var name: String { file.name }
     var descriptor: CInt { file.descriptor }
-    /// The bytes that the file has, where that is known.
+    /// The size of the file in bytes, if it is known.
     var size: Int? { file.size }
     var format: RecordingFormat? { converter.format }
     var device: DeviceDescription? { converter.device }
@@ -164,7 +164,7 @@ final class TraceSource {
     var findings: Findings { converter.findings }
     var tracks: [FingerTrack] { converter.tracks.tracks }
 
-    /// Reads a piece of the file; says what of the trace it makes, which may be nothing yet.
+    /// Reads a piece of the file; returns what it adds to the trace, which may be nothing yet.
     ///
     /// - Throws: a `Failure` if the file cannot be read or is no recording.
     func read() throws -> [UInt8] {
@@ -187,7 +187,7 @@ final class TraceSource {
         return trace
     }
 
-    /// The rest of a piece when one of several traces is wanted.
+    /// Returns the part of a piece that belongs to the selected trace.
     private func selected(_ piece: [UInt8]) throws -> [UInt8] {
         guard let selection else { return piece }
         var left = selection.read(piece)
@@ -203,7 +203,7 @@ final class TraceSource {
         return left
     }
 
-    /// Goes on with a stream that tells nothing of its device, and says so.
+    /// Continues a stream that does not describe its device with an assumed range, and reports it.
     private func assumeRange(_ append: (Span<UInt8>) -> Void) throws {
         try converter.assumeRange(append)
         guard let surface = converter.surface else { return }
@@ -216,17 +216,17 @@ final class TraceSource {
             """)
     }
 
-    /// The end of a Gimbal trace whose size is known; reading goes on where it was.
+    /// Returns the end of a Gimbal trace whose size is known; reading continues where it was.
     func lastPiece() -> [UInt8]? { format == .trace && selection == nil ? file.lastPiece() : nil }
 
-    /// All of a Gimbal trace whose size is known, unless it has more bytes than that; reading goes on where it was.
+    /// Returns a whole Gimbal trace if its size is known and at most `most`; reading continues where it was.
     func contents(upTo most: Int) -> [UInt8]? {
         format == .trace && selection == nil ? file.contents(upTo: most) : nil
     }
 
-    /// How far the file has been read, for a progress bar.
+    /// Returns how far the file has been read, for a progress bar.
     ///
-    /// - Parameter frames: those that have been made of it; `nil` counts the recording's own.
+    /// - Parameter frames: the number of frames made of it; `nil` for the recording's own.
     func progress(frames: Int? = nil) -> ProgressState {
         var state = ProgressState(frames: frames ?? findings.frames)
         if let size, size > 0 { state.share = Double(bytesRead) / Double(size) }
@@ -234,7 +234,7 @@ final class TraceSource {
         return state
     }
 
-    /// Says what of the recording was skipped.
+    /// Reports what was skipped in the recording.
     func reportDamage() {
         if format != .trace, isAtEnd, findings.landed == 0, findings.gestureCount == 0 {
             say("\(name): no finger touches anything in it")

@@ -1,12 +1,12 @@
-// The markers of a trace, found without reading all of it as requests: for the ticks of a bar, which are there before the
-// daemon has come to them.
+// Finds the markers of a trace without decoding all of it, for the ticks of a bar, which are shown before the daemon
+// has reached the markers.
 
 import CLinux
 import GimbalProtocol
 import Glibc
 
 enum TraceMarkers {
-    /// The times of the markers in the first trace of a file, in milliseconds.
+    /// Returns the times of the markers in the first trace of a file, in milliseconds.
     static func times(in bytes: [UInt8]) -> [Double] {
         var times: [Double] = []
         var decoder = RequestDecoder()
@@ -19,7 +19,7 @@ enum TraceMarkers {
         return times
     }
 
-    /// Where the `trace-end` of the first trace is, or the end of the file.
+    /// Returns where the `trace-end` of the first trace is, or the end of the file.
     private static func endOfTrace(in bytes: [UInt8]) -> Int {
         var decoder = RequestDecoder()
         var over = bytes.count
@@ -31,7 +31,7 @@ enum TraceMarkers {
         return over
     }
 
-    /// Calls back for each line that has a word in it, until that says that it is enough.
+    /// Calls back for each line that contains a word, until the callback returns `false`.
     private static func forEachLine(
         with word: StaticString, in bytes: ArraySlice<UInt8>, _ goesOn: (ArraySlice<UInt8>) -> Bool
     ) {

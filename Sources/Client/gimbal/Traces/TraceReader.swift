@@ -1,5 +1,4 @@
-// A trace as it is read, from whatever kind of recording: a piece at a time, never whole. Only its header and its end are
-// looked into.
+// Reads a trace from any kind of recording, a piece at a time, never whole. Only its header and its end are examined.
 
 import GimbalClient
 import GimbalProtocol
@@ -8,7 +7,7 @@ import TouchTraces
 import Traces
 
 extension HeaderLine {
-    /// Sets members anew that options name. A header that is not right stays as it is.
+    /// Sets the members that options name. An invalid header stays unchanged.
     mutating func set(speed: Speed?, camera: CameraName?) throws(TraceError) {
         if let speed { try set([("speed", speed.json)]) }
         if let camera { try set([("camera", .string(camera.text))]) }
@@ -18,14 +17,14 @@ extension HeaderLine {
 extension TraceSource {
     // MARK: The beginning
 
-    /// How a trace begins.
+    /// The beginning of a trace.
     struct Opening {
         /// Blank lines before the header.
         var blank: [UInt8]
         var header: HeaderLine
-        /// The line of the header, from 1.
+        /// The line number of the header, from 1.
         var headerLine: Int
-        /// What has been read behind the header's line.
+        /// What has been read after the header's line.
         var rest: [UInt8]
     }
 
@@ -52,12 +51,12 @@ extension TraceSource {
 
     // MARK: The end
 
-    /// What ends the trace if it does not end itself.
+    /// What to append to a trace that does not end itself.
     var ending: [UInt8] { Trace.ending(behind: tail) }
 
-    /// The time of a trace's last lines: its `timeMs`.
+    /// Returns the time of a trace's last lines: their `timeMs`.
     func lastTime() -> Double? { lastPiece().flatMap(TraceTime.last) }
 
-    /// The times of the markers in a trace that is a file, in milliseconds; those of a very large one are not looked for.
+    /// Returns the times of the markers in a trace file, in milliseconds; none for a file of more than 64 MiB.
     func markers() -> [Double] { contents(upTo: 64 << 20).map(TraceMarkers.times) ?? [] }
 }

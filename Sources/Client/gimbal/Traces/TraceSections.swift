@@ -1,26 +1,26 @@
-// The traces of a file, one behind the other: each from its header to its end, with what its lines tell. Times count as a
-// replay's do, from a trace's first line that has one.
+// The traces of a file, one after the other: each from its header to its end, with the facts from its lines. Times
+// count as in a replay, from a trace's first line that has one.
 
 import GimbalProtocol
 import TouchTraces
 import Traces
 
-/// What the lines of Gimbal traces tell.
+/// The facts about Gimbal traces, from their lines.
 final class TraceSections {
     /// One trace.
     struct Section {
-        /// The line of its header, from 1.
+        /// The line number of its header, from 1.
         let line: Int
-        /// The camera that its header names, if it is right.
+        /// The camera that its header names, if the header is valid.
         let camera: String?
         fileprivate(set) var findings = Findings()
-        /// When its first line is to be applied, in milliseconds of its own clock.
+        /// The time of its first line, in milliseconds of its own clock.
         fileprivate(set) var origin: Double?
         fileprivate var last = -Double.infinity
         fileprivate var isOver = false
         fileprivate var reporter = GestureReporter()
 
-        /// How many fingers a request lands.
+        /// Returns how many fingers a request lands.
         fileprivate func landed(by request: Request) -> Int {
             guard case .touch(let fingers) = request.body else { return 0 }
             let before = fingers.isCancelled ? [] : reporter.touches(on: fingers.surface)
@@ -29,15 +29,15 @@ final class TraceSections {
     }
 
     private(set) var sections: [Section] = []
-    /// Lines that a daemon would not take, the first of them with the reason.
+    /// Lines that a daemon would reject: the first of them, with the reasons.
     private(set) var damaged: [(line: Int, excerpt: String)] = []
     private(set) var damagedCount = 0
     private var decoder = RequestDecoder()
     private var splitter = LineSplitter()
-    /// The line in hand.
+    /// The number of the current line.
     private var lineNumber = 0
 
-    /// More traces than this in one file are not told apart.
+    /// The most traces in one file that are told apart.
     private static let most = 1000
 
     func read(_ bytes: [UInt8]) { splitter.read(bytes) { handle($0) } }

@@ -1,4 +1,4 @@
-// `gimbal cameras`, `remove` and `stop`: which cameras there are, and what ends.
+// `gimbal cameras`, `remove` and `stop`: list, remove and stop cameras.
 
 import ArgumentParser
 import GimbalClient

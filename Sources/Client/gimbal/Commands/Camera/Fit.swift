@@ -1,4 +1,4 @@
-// `gimbal fit`: the largest zoom that shows bounds.
+// `gimbal fit`: moves a camera to the largest zoom that shows bounds.
 
 import ArgumentParser
 import GimbalClient

@@ -1,4 +1,4 @@
-// `gimbal get`: a camera's state.
+// `gimbal get`: prints a camera's state.
 
 import ArgumentParser
 

@@ -4,7 +4,7 @@ import ArgumentParser
 import GimbalClient
 import GimbalProtocol
 
-/// When an idle action begins.
+/// Options of the commands that set idle actions.
 struct IdleOptions: ParsableArguments {
     @Option("How long the camera rests before (default: as it is set, else 60s).", "time")
     var after: Milliseconds?
@@ -26,7 +26,7 @@ struct IdleOptions: ParsableArguments {
         if action == nil, after != nil { throw ValidationError("--after goes with an action.") }
     }
 
-    /// Sets an action, or removes it, where that is asked for; then shows which there is.
+    /// Sets or removes an action if asked to; then shows the current one.
     func run(_ action: IdleAction.Action?) throws {
         let daemon = try Conversation(options)
         if let action {
@@ -132,11 +132,11 @@ struct Traces: ParsableCommand {
     }
 }
 
-/// Where a camera is at home, as it is typed.
+/// A camera's home, as it is typed.
 struct HomePosition: TypedArgument {
     let position: CameraPosition
 
-    /// Reads a place and a zoom such as `48.8584,2.2945,14`, and perhaps bearing and viewing angle.
+    /// Reads a place and a zoom such as `48.8584,2.2945,14`, optionally followed by bearing and viewing angle.
     init(typed text: String) throws {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 3 || parts.count == 5 else {

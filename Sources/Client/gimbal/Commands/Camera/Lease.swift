@@ -1,4 +1,4 @@
-// `gimbal lease`: a camera for one command alone.
+// `gimbal lease`: reserves a camera for one command.
 
 import ArgumentParser
 import GimbalClient

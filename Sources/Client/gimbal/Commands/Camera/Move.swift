@@ -1,9 +1,9 @@
-// `gimbal move` and `gimbal animate`: a camera goes somewhere, at once or over a time.
+// `gimbal move` and `gimbal animate`: move a camera, at once or over a time.
 
 import ArgumentParser
 import GimbalClient
 
-/// Where a camera is to go: attributes to set, or one step from where it is.
+/// The destination of a camera: attributes to set, or one step from its position.
 struct UpdateOptions: ParsableArguments {
     @Option("Put this place into the centre.", "lat,lng")
     var target: LatLng?
@@ -48,7 +48,7 @@ struct UpdateOptions: ParsableArguments {
         }
     }
 
-    /// - Parameter current: where the camera is; asked for only if it matters.
+    /// - Parameter current: returns the camera's position; called only if it is needed.
     func update(from current: () throws -> CameraPosition) rethrows -> CameraUpdate {
         if zoomIn { return .zoomIn }
         if zoomOut { return .zoomOut }
@@ -69,7 +69,7 @@ struct UpdateOptions: ParsableArguments {
     }
 }
 
-/// How a camera goes over a time.
+/// Options for how a camera moves over a time.
 struct AnimationOptions: ParsableArguments {
     @Option(
         "How long: milliseconds, or such as 800ms or 1.5s (default: \(spoken(usualDuration)), or as a flight asks for).",
@@ -94,13 +94,13 @@ struct AnimationOptions: ParsableArguments {
     @Flag(help: "Do not wait until the camera rests, and print nothing.")
     var noWait = false
 
-    /// The protocol's, in milliseconds.
+    /// The protocol's default, in milliseconds.
     static let usualDuration = CameraAnimation.usualDuration
 
-    /// Whether anything says how.
+    /// Whether an option asks for an animation.
     var isNamed: Bool { duration != nil || easing != nil || flight }
 
-    /// How the camera goes.
+    /// The path of the animation.
     var path: AnimationPath {
         guard flight else { return .straight }
         return .flight(
@@ -117,7 +117,7 @@ struct AnimationOptions: ParsableArguments {
 }
 
 extension EasingName: ExpressibleByArgument {
-    /// What help says of it.
+    /// The description of the easing in help texts.
     public var defaultValueDescription: String {
         switch self {
         case .default: "quick at first, then slow; when nothing is said"

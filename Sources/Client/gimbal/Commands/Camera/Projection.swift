@@ -1,4 +1,4 @@
-// `gimbal project`, `unproject` and `region`: what is where on the screen.
+// `gimbal project`, `unproject` and `region`: convert between places and points of the screen.
 
 import ArgumentParser
 import GimbalClient

@@ -1,5 +1,5 @@
-// `gimbal bounds`, `zoom-range`, `viewport` and `gestures`: a camera's settings. Each command shows its setting, after
-// changing it if it has arguments.
+// `gimbal bounds`, `zoom-range`, `viewport` and `gestures`: a camera's settings. Each command changes its setting if
+// arguments say so, and shows it.
 
 import ArgumentParser
 import GimbalClient

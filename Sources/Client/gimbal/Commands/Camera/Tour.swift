@@ -1,4 +1,4 @@
-// `gimbal tour`: a camera goes through a tour of a file, or leaves one in a file.
+// `gimbal tour`: moves a camera along a tour from a file, or records one into a file.
 
 import ArgumentParser
 import GimbalClient
@@ -35,7 +35,7 @@ struct TourCommand: ParsableCommand {
             """
     )
 
-    /// How a tour is written.
+    /// The formats in which a tour can be written.
     enum Written: String, CaseIterable, ExpressibleByArgument { case json, kml }
 
     @Option("What the file is, whatever it looks like.", "format")
@@ -96,7 +96,7 @@ struct TourCommand: ParsableCommand {
         try viewport?.check("--viewport", 0.001...100_000)
     }
 
-    /// Whether the tour of a file is written, and moves no camera.
+    /// Whether the tour is written to a file instead of moving a camera.
     private var isWritten: Bool { to != nil || trace }
 
     func run() throws {
@@ -110,7 +110,7 @@ struct TourCommand: ParsableCommand {
             try output.finish()
         } else {
             let bytes = try contents(of: file)
-            // What is wrong with it is said before a connection is made.
+            // Errors in the file are reported before a connection is made.
             let height = viewport?.height ?? Viewport.standard.height
             var tour = try read(bytes, file, height: height)
             let daemon = try Conversation(options)
@@ -123,7 +123,7 @@ struct TourCommand: ParsableCommand {
 
     // MARK: Reading
 
-    /// The bytes of a file, one piece more than is read at the most.
+    /// Returns the bytes of a file, at most one piece more than the largest permitted size.
     private func contents(of file: String) throws -> [UInt8] {
         try InputFile(file, takesKMZ: true).readAll(upTo: TourFile.largest + 1)
     }
@@ -141,7 +141,7 @@ struct TourCommand: ParsableCommand {
         }
     }
 
-    /// The tour of a file; what of that is left out is said.
+    /// Returns the tour of a file, and reports what it leaves out.
     private func told(_ read: TourFile) -> NamedTour {
         for note in read.notes.texts { say("\(file ?? "-")\(note)") }
         return read.tour
@@ -149,7 +149,7 @@ struct TourCommand: ParsableCommand {
 
     // MARK: Writing
 
-    /// A tour as a file, what that cannot say told.
+    /// Returns a tour as a file, and reports what the format cannot express.
     fileprivate func bytes(of tour: NamedTour, as format: Written, height: Double) throws -> [UInt8] {
         switch format {
         case .json: return try tour.json()
@@ -160,7 +160,7 @@ struct TourCommand: ParsableCommand {
         }
     }
 
-    /// A trace of the tour, from its first place on: a flight there takes no time, unless the tour says so.
+    /// Returns a trace from the tour's first place on: the flight there takes no time, unless the tour gives one.
     private func traced(_ tour: NamedTour, _ size: Viewport) throws -> [UInt8] {
         var keyframes = tour.keyframes
         if let first = keyframes.first, first.durationMs == nil { keyframes[0].durationMs = 0 }
@@ -174,7 +174,7 @@ struct TourCommand: ParsableCommand {
 
 extension TourFormat: ExpressibleByArgument {}
 
-/// How a camera follows a line.
+/// Options for how a camera follows a line.
 struct FollowingOptions: ParsableArguments {
     @Option("For a line: the zoom (default: \(short(Following.usualZoom))).", "level")
     var zoom: Number?
@@ -195,7 +195,7 @@ struct FollowingOptions: ParsableArguments {
 
     static let names: PrintableText = "--zoom, --height, --viewing-angle, --speed-up and --speed"
 
-    /// Whether anything is said.
+    /// Whether any of these options is given.
     var isGiven: Bool { speedUp != nil || [zoom, height, viewingAngle, speed].contains { $0 != nil } }
 
     func validate() throws {
@@ -219,7 +219,7 @@ struct FollowingOptions: ParsableArguments {
     }
 }
 
-/// A live camera that leaves a tour. However it ends, what has been recorded is written.
+/// The recording of a tour from a live camera. However it ends, what has been recorded is written.
 private final class TourRecording {
     private let command: TourCommand
     private let file: OutputFile
@@ -231,7 +231,7 @@ private final class TourRecording {
     init(_ command: TourCommand) throws {
         self.command = command
         file = try OutputFile(command.destination)
-        // Only KML has distances.
+        // Only KML contains distances, which depend on the viewport's height.
         let size = try command.to == .kml ? Conversation(command.options).state().setup.viewport.height : 0
         height = command.viewport?.height ?? size
         connection = try DaemonConnection(command.options.answers.socket)
@@ -243,7 +243,7 @@ private final class TourRecording {
             try listen()
         } catch let interrupt as Interrupt {
             interrupt.accept()
-            // What the daemon has told before the signal counts.
+            // Lines that the daemon sent before the signal still count.
             try? read(timeout: 0)
         } catch {
             try? conclude()
@@ -268,7 +268,7 @@ private final class TourRecording {
         }
     }
 
-    /// Reads what has come, or comes within so many milliseconds.
+    /// Reads lines that have arrived, or arrive within `timeout` milliseconds.
     private func read(timeout: Int?) throws {
         let turn = try connection.turn(timeout: timeout) { line in
             let message = try ReceivedLine(fromDaemon: line)

@@ -1,4 +1,4 @@
-// `gimbal wait`: until a camera rests.
+// `gimbal wait`: waits until a camera rests.
 
 import ArgumentParser
 import GimbalClient

@@ -1,4 +1,4 @@
-// `gimbal clients`: who is connected to the daemon.
+// `gimbal clients`: shows the clients that are connected to the daemon.
 
 import ArgumentParser
 import GimbalClient
@@ -56,14 +56,14 @@ extension Client {
         return PrintableText(UInt32(exactly: user).flatMap { Account.name(ofUser: $0) } ?? String(user))
     }
 
-    /// The number of the process, and its name where that is still to be seen.
+    /// The process ID, and the name of the process if it can still be read.
     fileprivate var processText: PrintableText {
         guard let process else { return "" }
         guard let bytes = try? InputFile("/proc/\(process)/comm").read() else { return "\(process)" }
         return "\(process) \(PrintableText(bytes: bytes.prefix { $0 != 0x0a }))"
     }
 
-    /// What it does, in words.
+    /// What the client does, in words.
     fileprivate var activity: PrintableText {
         var facts = subscriptions.map { following -> PrintableText in
             let kind: PrintableText = following.delivery == .latest ? ", the latest only" : ""

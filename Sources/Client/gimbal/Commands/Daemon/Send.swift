@@ -1,4 +1,4 @@
-// `gimbal send`: lines as they are, and what the daemon says to them.
+// `gimbal send`: sends lines unchanged, and prints the daemon's answers.
 
 import ArgumentParser
 import GimbalClient
@@ -50,10 +50,10 @@ struct Send: ParsableCommand {
 private final class SendSession {
     private let connection: DaemonConnection
     private let output = Output()
-    /// Where lines come from; `nil` when there are no more.
+    /// The source of the lines; `nil` when there are no more.
     private var input: InputFile?
     private(set) var hasErrors = false
-    /// The cameras that are followed: until a line ends that, or the camera goes.
+    /// The cameras that were subscribed to, except those that were removed.
     private var followed: Set<String> = []
     private var hasUnsubscribed = false
     private var lines = LineSplitter()
@@ -71,7 +71,7 @@ private final class SendSession {
         }
     }
 
-    /// Sends, and prints until the daemon has answered everything.
+    /// Sends the lines, and prints until the daemon has answered everything.
     func run() throws {
         while true {
             let turn = try connection.turn(source: connection.wantsMore ? input?.descriptor : nil, handle)
@@ -79,7 +79,7 @@ private final class SendSession {
             if turn.end != nil { break }
             if turn.isSourceReady { try sendMore() }
         }
-        // A trace that is refused ends before its lines do, and has said why.
+        // A refused trace ends the connection before all lines are sent; its error has said why.
         let isAllSent = input == nil && connection.unsent == 0 && connection.canSend
         let isCutOff = isSubscribed && !hasUnsubscribed
         if !isAllSent || isCutOff, !hasErrors { throw Failure.daemonWentAway }
@@ -90,7 +90,7 @@ private final class SendSession {
         connection.queue(piece)
     }
 
-    /// Looks for a line that ends a subscription: without an id nothing answers it.
+    /// Looks for a request that ends a subscription: without an id it is not answered.
     private func note(_ piece: ArraySlice<UInt8>) {
         guard !hasUnsubscribed else { return }
         lines.read(piece) { line in

@@ -1,4 +1,4 @@
-// `gimbal stats`: the daemon's counters.
+// `gimbal stats`: shows the daemon's counters.
 
 import ArgumentParser
 import GimbalClient

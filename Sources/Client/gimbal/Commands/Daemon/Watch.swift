@@ -1,4 +1,4 @@
-// `gimbal watch`: what cameras do, as it happens.
+// `gimbal watch`: prints what cameras do, as it happens.
 
 import ArgumentParser
 import GimbalClient
@@ -76,9 +76,9 @@ private final class WatchSession {
     private let output = Output()
     private var watched: Set<String>
     private var left: Int
-    /// How far each camera has been read, where that matters.
+    /// How far each camera's events have been read, for a reconnection.
     private var read = ResumePoints()
-    /// How often it has tried to connect since the daemon was last heard.
+    /// The number of attempts to connect since the last event.
     private var attempts = 0
 
     init(_ options: Watch) throws {
@@ -91,9 +91,9 @@ private final class WatchSession {
     }
 
     func run() throws {
-        // Asked first: a subscription makes the camera.
+        // Asked first, since a subscription creates the camera.
         if !options.cameras.isEmpty { connection.queue(try ClientRequest.cameras.line()) }
-        // Only the first answer has to come in time: a daemon that is waited for may take connections before it answers.
+        // Only the first answer has a time limit: a daemon that restarts may accept connections before it answers.
         connection.expectAnswer()
         try subscribe()
         while left > 0 {
@@ -119,7 +119,7 @@ private final class WatchSession {
         }
     }
 
-    /// Connects anew, however long that takes, and goes on.
+    /// Reconnects, however long that takes, and subscribes again.
     private func reconnect() throws {
         say("gimbal: the daemon ended the connection; waiting for it")
         while true {
@@ -132,7 +132,7 @@ private final class WatchSession {
         }
     }
 
-    /// Takes note of how far a camera has been read, and tells of a gap that the daemon does not tell of.
+    /// Notes how far a camera's events have been read, and reports a gap that the daemon does not report.
     private func note(_ message: ReceivedLine) {
         guard options.reconnect, let event = message.event else { return }
         attempts = 0
@@ -163,7 +163,7 @@ private final class WatchSession {
             watched.remove(camera)
             output.show(message)
         case .error:
-            // Its end follows, and perhaps another attempt.
+            // The connection ends next, and another attempt may follow.
             if options.reconnect, !read.points.isEmpty, message.error?.isOfConnection == true { return }
             throw message.error.map(Failure.init) ?? Failure(.rejected, "the daemon refused")
         case .reset: output.show(message)

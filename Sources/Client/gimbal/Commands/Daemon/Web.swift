@@ -1,5 +1,5 @@
-// `gimbal web`: a page of the cameras, from nothing in one command. The page's server is a program of its own, gimbal-web; this
-// one finds it, gives it a daemon where there is none, and ends what it has started.
+// `gimbal web`: opens a page of the cameras in one command. The page's server is a separate program, gimbal-web; this
+// command finds it, starts a daemon if none answers, and ends what it has started.
 
 import ArgumentParser
 import Glibc
@@ -34,7 +34,7 @@ struct Web: ParsableCommand {
     var options: [String] = []
 
     private static let server = "gimbal-web"
-    /// How long a daemon may take to begin, in milliseconds.
+    /// How long a daemon may take to start, in milliseconds.
     private static let timeout = 5000
 
     func run() throws {
@@ -53,7 +53,7 @@ struct Web: ParsableCommand {
             started.removeLast()
             if status != 0 { throw ExitCode(status) }
         } catch let interrupt as Interrupt {
-            // That is how it ends.
+            // ^C is the normal end.
             interrupt.accept()
         }
     }
@@ -63,7 +63,7 @@ struct Web: ParsableCommand {
         (socket.map { ["--socket", $0] } ?? []) + (open ? ["--open"] : []) + options.map(NegativeNumbers.unshieldedWord)
     }
 
-    /// Where a daemon has to be started; `nil` if one answers.
+    /// Returns the path at which to start a daemon; `nil` if one answers.
     private func pathOfNoDaemon() throws -> String? {
         var options = try SocketOptions.parse([])
         options.socket = socket
@@ -71,7 +71,7 @@ struct Web: ParsableCommand {
             _ = try DaemonConnection(options)
             return nil
         } catch let failure as Failure {
-            // A daemon that refuses us, or does not answer, still has the socket.
+            // A daemon that refuses the connection, or does not answer, still owns the socket.
             let candidates = options.candidates
             guard failure.status == .unavailable, candidates.allSatisfy(Self.isFree) else { throw failure }
             return candidates.first
@@ -111,7 +111,7 @@ struct Web: ParsableCommand {
         return daemon
     }
 
-    /// Ends programs: all are told before one is waited for, so that none stays when this one is ended meanwhile.
+    /// Ends programs. All are signaled before any is waited for, so that none survives if this one is killed meanwhile.
     private static func end(_ processes: [pid_t]) {
         for process in processes.reversed() { _ = kill(process, SIGTERM) }
         for process in processes.reversed() {
@@ -122,7 +122,7 @@ struct Web: ParsableCommand {
 }
 
 extension Program {
-    /// The path of a program that lies beside this one.
+    /// Returns the path of a program in this program's folder.
     static func beside(_ name: String) -> String? {
         var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = unsafe readlink("/proc/self/exe", &bytes, bytes.count)

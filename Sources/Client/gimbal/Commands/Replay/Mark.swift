@@ -1,4 +1,4 @@
-// `gimbal mark`: a name for the present of a camera.
+// `gimbal mark`: sets a marker, a name for a camera's present.
 
 import ArgumentParser
 import GimbalClient
@@ -21,7 +21,7 @@ struct Mark: ParsableCommand {
     @Argument(help: "The marker's name, of 1 to 256 bytes.")
     var label: String
 
-    /// - Throws: a `ValidationError` for what is no name of a marker.
+    /// - Throws: a `ValidationError` if the label is not a valid marker name.
     static func check(_ label: String) throws {
         guard !(1...256).contains(label.utf8.count) else { return }
         throw ValidationError("A marker's name has 1 to 256 bytes.")

@@ -1,4 +1,4 @@
-// `gimbal player`: a replay, steered from another terminal or a script.
+// `gimbal player`: controls a replay from another terminal or a script.
 
 import ArgumentParser
 import GimbalClient
@@ -30,7 +30,7 @@ struct Player: ParsableCommand {
             """
     )
 
-    /// What is to be done with the replay.
+    /// What to do with the replay.
     enum Action: String, CaseIterable, ExpressibleByArgument {
         case pause, resume, step, seek, speed, end, status
     }
@@ -105,7 +105,6 @@ struct Player: ParsableCommand {
 }
 
 extension ReplayStatus {
-    /// Rows of a table.
     fileprivate var rows: [PrintableText] {
         let length: PrintableText = durationMs.map { " of \(clock(milliseconds: $0, 3))" } ?? ""
         var rows = [

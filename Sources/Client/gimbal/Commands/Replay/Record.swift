@@ -1,5 +1,5 @@
-// `gimbal record`: what a camera is fed, as a trace that makes the same camera. Invariant: however it ends, what has been
-// written is a whole trace.
+// `gimbal record`: records what a camera is fed, as a trace that makes the same camera. Invariant: however it ends,
+// what has been written is a complete trace.
 
 import ArgumentParser
 import GimbalClient
@@ -65,11 +65,11 @@ private final class RecordSession {
     private let keyboard: Keyboard?
     private let end: ContinuousClock.Instant?
     private var isOver = false
-    /// Whether the person has ended it.
+    /// Whether a key has ended the recording.
     private var isEnding = false
     private var marks = 0
 
-    /// How long the daemon has for its last words.
+    /// How long the daemon has to send the remaining lines after the unsubscription.
     private static let timeout = Duration.milliseconds(250)
     private static let endMark: RequestID = "gimbal-record-end"
     private static let markID: RequestID = "gimbal-record-mark"
@@ -77,7 +77,7 @@ private final class RecordSession {
     init(_ options: Record) throws {
         camera = options.namedCamera ?? .main
         file = try OutputFile(options.destination, options.append ? .appending : .growing)
-        // The last line, and blank ones behind it.
+        // Room for the last line, and blank ones after it.
         let existing = file.existingEdges(upTo: 2 * RequestDecoder.longestLine)
         guard writer.continueFile(existing.beginning.withoutByteOrderMark, existing.end) else {
             throw Failure(.dataError, "\(options.destination.file ?? "-") is no trace that can go on")
@@ -98,7 +98,7 @@ private final class RecordSession {
         do {
             try listen()
         } catch let interrupt as Interrupt {
-            // What was fed before the signal is on its way.
+            // Lines that were fed before the signal are still on their way.
             interrupt.accept()
             do { try unsubscribe() } catch {
                 try conclude()
@@ -127,7 +127,7 @@ private final class RecordSession {
         try unsubscribe()
     }
 
-    /// Does what keys ask for.
+    /// Handles the keys that were pressed.
     private func press() throws {
         guard let keyboard else { return }
         keyboard.begin()
@@ -151,7 +151,7 @@ private final class RecordSession {
         while !isOver, last > .now, try turn(until: last) {}
     }
 
-    /// Waits, but not beyond a time, and writes what has come; `false` if the daemon has ended the connection.
+    /// Waits, at most until `end`, and writes what has arrived; returns `false` if the daemon has ended the connection.
     private func turn(until end: ContinuousClock.Instant?) throws -> Bool {
         let left = end.map { Int(min(max(($0 - .now) / .milliseconds(1), 0), 1e6).rounded(.up)) }
         let turn = try connection.turn(
@@ -166,7 +166,7 @@ private final class RecordSession {
         do {
             try file.write(writer.drain())
         } catch {
-            // What could be written is worth more than nothing.
+            // Keeps what could be written.
             try? file.finish()
             throw error
         }
@@ -194,7 +194,7 @@ private final class RecordSession {
     }
 }
 
-/// The line that shows on a terminal that something is recorded.
+/// The status line that a terminal shows during a recording.
 private struct RecordStatus {
     private var line: StatusLine
     private let hasKeys: Bool

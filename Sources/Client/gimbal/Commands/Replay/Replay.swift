@@ -1,4 +1,4 @@
-// `gimbal replay`: traces into the daemon, one after another.
+// `gimbal replay`: plays traces into the daemon, one after another.
 
 import ArgumentParser
 import GimbalClient
@@ -87,7 +87,7 @@ struct Replay: ParsableCommand {
         }
     }
 
-    /// An option that was given and means nothing for live fingers.
+    /// An option that was given but means nothing for live fingers.
     private var givenForTraces: String? {
         playback.given ?? (speed == nil ? nil : "--speed") ?? (selection.number == nil ? nil : "--trace")
     }
@@ -96,7 +96,7 @@ struct Replay: ParsableCommand {
         let output = Output()
         var rejected = 0
         if let tuio { rejected += try LiveSession(TUIOFingers(tuio, self), self, output).run() }
-        // A device is its own description.
+        // Without a trace, the fingers come from the device itself.
         for trace in traces.isEmpty ? [recording.device].compactMap(\.self) : traces {
             if live || traces.isEmpty || InputFile.isDevice(trace) {
                 rejected += try LiveSession(RecordedFingers(trace, self), self, output).run()
@@ -110,7 +110,7 @@ struct Replay: ParsableCommand {
     }
 }
 
-/// How a trace is played, beside its speed.
+/// Options for how a trace is played, besides its speed.
 struct PlaybackOptions: ParsableArguments {
     @Option("Where to begin in the trace (default: its beginning).", "time")
     var from: Milliseconds?
@@ -134,7 +134,7 @@ struct PlaybackOptions: ParsableArguments {
         help: "Stay when all is played, to be sought and played again, until ended or something else moves the camera.")
     var pauseAtEnd = false
 
-    /// The options that were given, and what a header says for each.
+    /// The options that were given, each with its member of a header.
     private var said: [(option: String, member: String, value: JSONValue)] {
         let all: [(String, String, JSONValue?)] = [
             ("--from", "fromMs", (from?.milliseconds).map(JSONValue.number)),
@@ -147,10 +147,10 @@ struct PlaybackOptions: ParsableArguments {
         return all.compactMap { option, member, value in value.map { (option, member, $0) } }
     }
 
-    /// The first option that was given, by its name.
+    /// The name of the first option that was given.
     var given: String? { said.first?.option }
 
-    /// What a header says for them; members that are not asked for stay as they are.
+    /// The header's members for these options; other members keep their values.
     var members: [(name: String, value: JSONValue?)] { said.map { ($0.member, $0.value) } }
 
     func validate() throws {
@@ -175,7 +175,7 @@ extension TracePlayback.Loop: TypedArgument {
         }
     }
 
-    /// As a header has it.
+    /// The value in a header.
     fileprivate var json: JSONValue {
         switch self {
         case .times(let times): .number(Double(times))

@@ -1,4 +1,4 @@
-// `gimbal diff`: two streams, or what two traces make of a camera, against each other.
+// `gimbal diff`: compares two streams, or the cameras that two traces produce.
 
 import ArgumentParser
 import CameraStreams

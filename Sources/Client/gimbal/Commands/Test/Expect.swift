@@ -1,5 +1,4 @@
-// `gimbal expect`: what a trace makes of a camera, what an app has logged, or what a camera of the daemon does, against what
-// was expected of it.
+// `gimbal expect`: checks the camera of a trace, an app's log, or a camera of the daemon against what was expected.
 
 import ArgumentParser
 import CameraStreams
@@ -113,7 +112,7 @@ struct Expect: ParsableCommand {
     }
 }
 
-/// What is expected, as options.
+/// The expectations, as options.
 struct ExpectationOptions: ParsableArguments {
     @Option("The golden file: what \"gimbal run\" printed.", "file", completion: .file())
     var golden: String?
@@ -170,7 +169,7 @@ struct ExpectationOptions: ParsableArguments {
         }
     }
 
-    /// What the options state, each as the words of a statement.
+    /// What the options expect, each as the words of a statement.
     private var words: [[String]] {
         var words: [[String]] = []
         if !view.isEmpty {
@@ -189,7 +188,7 @@ struct ExpectationOptions: ParsableArguments {
         }
     }
 
-    /// The options' statements, and those in the file that they name.
+    /// Returns the options' statements, and those in the file that they name.
     func all() throws -> [Statement] {
         var all = try words.map { try Statement($0) }
         if let golden { all.insert(Statement(.golden(file: golden, tolerance), text: "golden \(golden)"), at: 0) }
@@ -208,7 +207,7 @@ extension Tolerance: TypedArgument {
 extension Statement {
     private static let longestFile = 1 << 20
 
-    /// Reads a file of statements; golden files that it names are beside it.
+    /// Reads a file of statements; golden files that it names are relative to its folder.
     static func read(named name: String) throws -> [Statement] {
         let bytes = try InputFile(name).readAll(upTo: longestFile + 1)
         guard bytes.count <= longestFile else {
@@ -224,13 +223,13 @@ extension Statement {
     }
 }
 
-/// Holds files and cameras against expectations, one after the other.
+/// The check of files and cameras against expectations, one at a time.
 private final class ExpectSession {
     private let options: Expect
     private let output: Output
     private let clock = ContinuousClock()
     private var goldens: [String: LoadedStream] = [:]
-    /// What is held against golden files, if a page is to show it.
+    /// The streams that were compared with golden files, if a page is to show them.
     private(set) var compared: [ComparedStreams] = []
 
     /// The golden files that were read.
@@ -243,7 +242,7 @@ private final class ExpectSession {
 
     // MARK: Files
 
-    /// Holds a trace, a recording or a log against what is expected of it.
+    /// Checks a trace, a recording or a log against its expectations.
     func hold(_ name: String) throws -> TestReport {
         let start = clock.now
         let statements = try self.statements(of: name)
@@ -287,7 +286,7 @@ private final class ExpectSession {
         return Outcome(statement.text, failure(golden, found, tolerance))
     }
 
-    /// A golden file, which is read once: a camera is held against it whenever that rests.
+    /// Returns a golden file. It is read once, although a camera is compared with it each time that it rests.
     private func golden(_ file: String, on viewport: Viewport) throws -> LoadedStream {
         var golden = try goldens[file] ?? LoadedStream(reading: InputFile(file))
         goldens[file] = golden
@@ -314,11 +313,11 @@ private final class ExpectSession {
         try OutputFile.write(picture.svg(), to: file, besides: [found.name, expected.name])
     }
 
-    /// Writes a golden file anew if it is another, and shows what has changed.
+    /// Rewrites a golden file if it differs, and shows what has changed.
     private func update(_ file: String, _ found: LoadedStream, _ name: String) throws -> Outcome {
         guard found.rejected == 0 else { return Outcome(name, Outcome.Failure("not written: lines were rejected")) }
         if InputFile.isThere(file) {
-            // Statements come with traces from elsewhere: what they name is replaced only if it is a golden file.
+            // Statements may come from elsewhere, so a file that they name is replaced only if it is a golden file.
             guard InputFile.isRegular(file), var golden = try? LoadedStream(reading: InputFile(file)) else {
                 return Outcome(name, Outcome.Failure("not written: \(file) is there and no golden file"))
             }
@@ -336,9 +335,9 @@ private final class ExpectSession {
         return Outcome(name)
     }
 
-    // MARK: A camera of the daemon's
+    // MARK: Cameras of the daemon
 
-    /// Follows a camera until it rests as expected, or the time is over.
+    /// Follows a camera until it rests as expected, or the time is up.
     func follow(_ camera: CameraName) throws -> TestReport {
         let start = clock.now
         let statements = try options.expectations.all()
@@ -346,7 +345,7 @@ private final class ExpectSession {
         let limit = start + .milliseconds(options.socket.timeout?.milliseconds ?? TimeLimit.usualAnswer)
         while true {
             let left = limit - clock.now
-            // What it does on its way is judged when it rests.
+            // The camera is judged only when it rests, or when the time is up.
             if follower.isAtRest || left <= .zero, let stream = follower.stream {
                 compared = []
                 let outcomes = try statements.map { try outcome($0, LoadedStream(camera.text, stream)) }
@@ -362,7 +361,7 @@ private final class ExpectSession {
     }
 }
 
-/// What a camera of the daemon's does from now on.
+/// The stream of a camera of the daemon, from now on.
 private final class CameraFollower {
     private let connection: DaemonConnection
     private var reader = StreamReader()
@@ -375,18 +374,18 @@ private final class CameraFollower {
         connection.queue(try ClientRequest.awaitIdle().line(camera: camera.text, creates: false))
     }
 
-    /// Its stream; `nil` before the daemon has sent its position.
+    /// The stream; `nil` before the daemon has sent the camera's position.
     var stream: CameraStream? { reader.stream.last == nil ? nil : reader.stream }
 
-    /// Whether nothing moves it.
+    /// Whether nothing moves the camera.
     var isAtRest: Bool { hasRested && reader.stream.isAtRest }
 
-    /// That it still moves is a failure of its own.
+    /// A failure of its own if the camera still moves.
     var restlessness: [Outcome] {
         isAtRest ? [] : [Outcome("rests", Outcome.Failure("it still moves when the time is over"))]
     }
 
-    /// Waits for what happens next.
+    /// Waits for the next lines of the daemon, and reads them.
     func wait(milliseconds: Int) throws {
         let turn = try connection.turn(timeout: milliseconds, handle)
         if turn.end != nil { throw Failure.daemonWentAway }
@@ -397,7 +396,7 @@ private final class CameraFollower {
         lineNumber += 1
         if let error = message.error { throw Failure(error) }
         if message.type == .atRest { hasRested = true }
-        // A replay begins: the clock is another.
+        // A replay begins, with a clock of its own.
         if message.type == .reset { (reader, lineNumber) = (StreamReader(), 1) }
         guard message.isOfStream || message.type == .subscribed || message.type == .lagged else { return }
         do throws(StreamError) {

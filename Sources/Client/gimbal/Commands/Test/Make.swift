@@ -1,4 +1,4 @@
-// `gimbal make`: made-up fingers, as a trace or as touches.
+// `gimbal make`: generates finger movements, as a trace or as touches.
 
 import ArgumentParser
 import GimbalClient

@@ -1,4 +1,4 @@
-// `gimbal run`: traces through a camera of this process, no daemon needed.
+// `gimbal run`: plays traces into a camera of this process, without a daemon.
 
 import ArgumentParser
 import CameraStreams
@@ -78,7 +78,7 @@ struct Run: ParsableCommand {
     }
 }
 
-/// What traces do to cameras, on its way into an MCAP file.
+/// An MCAP file that records what traces do to cameras.
 private final class MCAPFile {
     private let file: OutputFile
     private var recording = MCAPRecording()

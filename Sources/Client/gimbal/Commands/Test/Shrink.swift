@@ -1,4 +1,4 @@
-// `gimbal shrink`: the smallest trace with which a command still fails.
+// `gimbal shrink`: finds the smallest trace with which a command still fails.
 
 import ArgumentParser
 import Glibc
@@ -61,13 +61,13 @@ struct Shrink: ParsableCommand {
     }
 }
 
-/// Runs a command with one trace after the other, in a file of its own below `$TMPDIR`, or else /tmp.
+/// A command that runs with one trace after another, each in the same temporary file in `$TMPDIR`, or else /tmp.
 private final class Trial {
     private let command: [String]
     private let program: String
     private let file: String
     private let descriptor: CInt
-    /// What has the file removed if the process is ended.
+    /// The registration that removes the file if the process is ended.
     private let removal: Interrupt.Removal?
 
     init(_ command: [String]) throws {
@@ -92,7 +92,7 @@ private final class Trial {
         if let removal { Interrupt.keep(removal) }
     }
 
-    /// How the command ends with a trace.
+    /// Returns the command's exit status with a trace.
     func status(of trace: Trace) throws -> CInt {
         try Interrupt.check()
         let bytes = trace.bytes

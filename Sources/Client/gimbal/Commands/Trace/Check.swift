@@ -1,5 +1,5 @@
-// `gimbal check`: a trace held against the protocol, line by line, without a daemon. What the daemon would refuse is found
-// by the daemon's own hub; what it would accept, though it is hardly meant, is found by `TraceRules`.
+// `gimbal check`: checks a trace against the protocol, line by line, without a daemon. The daemon's own hub finds what
+// a daemon would reject; `TraceRules` finds what it would accept but what is hardly meant.
 
 import ArgumentParser
 import GimbalClient
@@ -50,7 +50,7 @@ struct Check: ParsableCommand {
         let output = Output()
         var isWrong = false
         for (index, trace) in traces.enumerated() {
-            // A signal is the end of a pipe that was read, and not of what is named behind it.
+            // A signal ends a pipe that is being read; the traces named after it are not checked.
             if let interrupt = Interrupt.last {
                 for trace in traces[index...] { say("\(trace) is not checked") }
                 throw interrupt
@@ -63,7 +63,7 @@ struct Check: ParsableCommand {
     }
 }
 
-/// One trace's way through the hub.
+/// The check of one trace, by playing it in a hub.
 private final class CheckSession {
     private let name: String
     private let options: Check
@@ -71,7 +71,7 @@ private final class CheckSession {
     private let file: InputFile
     private var played: TraceRun?
     private var rules = TraceRules()
-    /// How much was found, and how much of it are errors.
+    /// The number of findings, and how many of them are errors.
     private(set) var findings = 0
     private(set) var errors = 0
     private var splitter = LineSplitter()
@@ -87,7 +87,7 @@ private final class CheckSession {
         file = try InputFile(name, endsBySignal: true)
     }
 
-    /// Checks all of it.
+    /// Checks the whole trace.
     func run() throws {
         var bar = ProgressBar(name, isWanted: !output.isTerminal)
         var bytes = 0
@@ -107,8 +107,8 @@ private final class CheckSession {
         try conclude()
     }
 
-    /// Reads on until it is seen what the file is: the beginning of what may be a trace, or `nil` if it is none, which is
-    /// a finding then.
+    /// Reads until the file's format is known. Returns the beginning of what may be a trace, or `nil` if it is none,
+    /// which is added as a finding.
     private func beginning() throws -> [UInt8]? {
         var recognizer = RecordingReader()
         var bytes: [UInt8] = []
@@ -119,7 +119,7 @@ private final class CheckSession {
                 if piece.isEmpty { try recognizer.finish { _ in } } else { try recognizer.read(piece.span) { _ in } }
             }
         } catch let error as RecordingError {
-            // A line of JSON may be meant for one of a trace; so may nothing at all.
+            // A line of JSON may be meant as a line of a trace; an empty file may be meant as a trace.
             let first = bytes.first { ![0x20, 0x09, 0x0d, 0x0a].contains($0) }
             guard let first, !"{[\u{feff}".utf8.contains(first), recognizer.format == nil else {
                 return bytes.withoutByteOrderMark
@@ -159,14 +159,14 @@ private final class CheckSession {
             add(Finding(line: line.number, rejection.error))
             return try start("main", nil)
         } catch is Rejection {
-            // No header, and wrong besides: the hub says so, too.
+            // Not a header, and invalid as well: the hub reports that, too.
         }
         add(Finding(line: line.number, Self.noHeader))
         try start("main", nil)
         played?.play(line, judge)
     }
 
-    /// Begins a run of a camera behind a header, or one that says nothing where the trace has none of its own.
+    /// Starts a run of a camera with a header, or with an empty one if the trace has none.
     private func start(_ camera: String, _ header: LineSplitter.Line?) throws {
         let played = try TraceRun(camera: camera) { try $0.asAWhole() }
         self.played = played
@@ -177,7 +177,7 @@ private final class CheckSession {
     private static let noHeader = WireError(
         .missingField, field: "type", "the first line of a trace is its header, {\"type\":\"trace\",\"version\":1,…}")
 
-    // MARK: What is found
+    // MARK: Findings
 
     private func judge(_ played: TraceRun.Line) {
         let number = played.line?.number ?? lines

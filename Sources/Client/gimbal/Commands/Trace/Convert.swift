@@ -1,4 +1,4 @@
-// `gimbal convert`: a recording of touches as a trace of gestures, or of touches.
+// `gimbal convert`: makes a recording of touches a trace of gestures or of touches, or fingers for other tools.
 
 import ArgumentParser
 import TouchScripts
@@ -73,7 +73,7 @@ struct Convert: ParsableCommand {
         source.reportDamage()
     }
 
-    /// Writes fingers in a tool's form, and their camera; neither where one of the files may not be written.
+    /// Writes fingers in a tool's format, and their camera; writes neither if one of the files may not be written.
     private func export(_ format: ScriptFormat, into file: OutputFile) throws {
         let source = try InputFile(recording, endsBySignal: true)
         let export = try TouchExport(recording, of: source, options, to: format)
@@ -91,7 +91,7 @@ struct Convert: ParsableCommand {
 }
 
 extension TouchExport {
-    /// The fingers of a file, a recording's or a trace's.
+    /// Reads the fingers of a recording or a trace.
     init(_ name: String, of source: InputFile, _ options: RecordingOptions, to format: ScriptFormat) throws {
         let bytes = try source.readAll()
         if Self.isTrace(bytes), let option = options.given {

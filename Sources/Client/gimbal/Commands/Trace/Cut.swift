@@ -1,4 +1,4 @@
-// `gimbal cut`: a stretch of a trace as a trace of its own.
+// `gimbal cut`: cuts a section out of a trace, as a trace of its own.
 
 import ArgumentParser
 import Traces

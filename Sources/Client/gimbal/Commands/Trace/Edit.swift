@@ -1,4 +1,4 @@
-// `gimbal edit`: a trace made another one.
+// `gimbal edit`: changes a trace as a whole.
 
 import ArgumentParser
 import CameraStreams

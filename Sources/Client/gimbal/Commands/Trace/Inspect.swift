@@ -1,4 +1,4 @@
-// `gimbal inspect`: what is in a recording or a trace.
+// `gimbal inspect`: shows what is in a recording or a trace.
 
 import ArgumentParser
 import GimbalClient
@@ -50,7 +50,7 @@ struct Inspect: ParsableCommand {
             for row in report.rows { output.add(row) }
         }
         try output.flush()
-        // All that it may hold was read, and nothing of it was right.
+        // A trace with damaged lines and no valid ones is an error.
         let isUnderstood = own.damagedCount == 0 || own.sections.contains { $0.findings.frames > 0 }
         if source.format == .trace, !isUnderstood { throw ExitCode(.dataError) }
     }
@@ -63,9 +63,9 @@ private struct InspectReport {
     private let device: DeviceDescription?
     private let viewport: Viewport?
     private let notes: RecordingNotes
-    /// Whether an option says how large the device's surface is.
+    /// Whether an option gives the size of the device's surface.
     private let isSizeGiven: Bool
-    /// What was found: in the recording, or in each of its traces.
+    /// The findings in the recording, or in each of its traces.
     private let sections: [Section]
     private typealias Section = (trace: TraceSections.Section?, findings: Findings, originMs: Double?)
     private let damaged: [(line: Int, excerpt: String)]
@@ -135,7 +135,7 @@ private struct InspectReport {
     private var formatText: PrintableText {
         let protocolText: PrintableText
         switch notes.contactProtocol {
-        // HID has ways of its own.
+        // HID has its own ways to report contacts.
         case .slots where format == .hidRecorder: protocolText = ""
         case .slots: protocolText = ", protocol B"
         case .wholeFrames: protocolText = ", protocol A"
@@ -184,7 +184,7 @@ private struct InspectReport {
                     .object(["line": .number(Double($0.line)), "excerpt": .string($0.excerpt)])
                 }),
         ]
-        // Several traces are described one by one; what they share comes beside them.
+        // Several traces are described one by one, next to the members that they share.
         if sections.count == 1 {
             for member in json(sections[0]).members { members[member.name] = member.value }
         } else {
@@ -248,12 +248,12 @@ private struct InspectReport {
         ])
     }
 
-    /// Rounded as a trace's times are.
+    /// Rounds a time as times of a trace are rounded.
     private func milliseconds(_ time: Double) -> Double { (time * 1000).rounded() / 1000 }
 }
 
 extension Quirk {
-    /// Whether it can change what the fingers do; the others are as usual as a clock that counts from 1970.
+    /// Whether it can change what the fingers do; the others are harmless, such as a clock that counts from 1970.
     fileprivate var matters: Bool {
         switch self {
         case .epochClock, .mixedTimes, .noSlotBeforeData, .landedTogether, .liftedTogether: false
@@ -261,7 +261,7 @@ extension Quirk {
         }
     }
 
-    /// What it is, for people.
+    /// Describes the quirk for people.
     fileprivate func text(_ count: Int, isSizeGiven: Bool) -> String {
         switch self {
         case .noHead:

@@ -1,4 +1,4 @@
-// `gimbal join`: traces one behind the other, as one.
+// `gimbal join`: joins traces, one after the other, into one.
 
 import ArgumentParser
 import Traces

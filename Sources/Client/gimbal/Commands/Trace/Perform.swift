@@ -1,4 +1,4 @@
-// `gimbal perform`: fingers on the touchscreen of an Android phone, by adb and the phone's own `uinput`, or by
+// `gimbal perform`: performs fingers on the touchscreen of an Android phone, by adb and the phone's own `uinput`, or by
 // scrcpy's server.
 
 import ArgumentParser
@@ -66,7 +66,7 @@ struct Perform: ParsableCommand {
         var rest = export.bytes[...]
         try writeOut(&rest, to: input, named: "fingers")
         _ = lseek(input, 0, SEEK_SET)
-        // adb says itself what is wrong with a phone: that there is none, or several, or one that has not allowed it.
+        // adb itself reports what is wrong: no phone, several phones, or one that has not authorized this computer.
         let status = try Program.status(
             of: Program.start(program, words + ["shell", "uinput", "-"], input: input, output: STDERR_FILENO))
         guard status == 0 else {

@@ -1,4 +1,4 @@
-// `gimbal plot`: a picture of what a trace does to a camera.
+// `gimbal plot`: draws what a trace does to a camera.
 
 import ArgumentParser
 import GimbalClient
@@ -59,12 +59,12 @@ struct Plot: ParsableCommand {
     }
 }
 
-/// One trace's way into a picture.
+/// One trace, played to collect what its picture shows.
 private final class PlotSession {
     private let session: RunSession
     private var timeline = TraceTimeline()
     private var decoder = RequestDecoder()
-    /// Where the fingers of each surface went, if the trace tells them.
+    /// The finger tracks of each surface, if the trace contains fingers.
     private var tracks: [(surface: GestureKey.Label, fingers: FingerTracks)] = []
 
     init(_ name: String, _ options: RecordingOptions, _ number: Int?) throws {
@@ -72,7 +72,7 @@ private final class PlotSession {
             try InputFile(name, endsBySignal: true), options, number: number, isOnce: true)
     }
 
-    /// Lines that were rejected.
+    /// The number of rejected lines.
     var rejected: Int { session.rejected }
 
     func run() throws -> CameraTimeline {
@@ -94,7 +94,7 @@ private final class PlotSession {
         return timeline.camera
     }
 
-    /// Fingers of so many surfaces are drawn; more of them could not be told apart.
+    /// The most surfaces whose fingers are drawn; more could not be told apart.
     static let mostSurfaces = 64
     private(set) var leavesSurfacesOut = false
 
