@@ -38,7 +38,6 @@ struct XMLReader {
     /// The names of the open elements, with their prefixes.
     private var open: [(name: ArraySlice<UInt8>, line: Int)] = []
     private var text: [UInt8] = []
-    private var textLine = 1
     /// Whether the last tag opened an empty element, which the next event closes.
     private var isEmptyElement = false
     private var hasRoot = false

@@ -50,10 +50,12 @@ private func error(_ body: () async throws -> Void) async -> (any Error)? {
         try await camera.setZoomRange(max: 18.5)
         try await camera.setTargetBounds(bounds)
         try await camera.setViewport(viewport)
+        let home = IdleAction(afterMs: 60_000, .flyHome(CameraPosition(target: paris, zoom: 5)))
+        try await camera.setIdleAction(home)
         let state = try await camera.state()
         #expect(state.camera == "main" && state.zoomRange == ZoomRange(min: 4, max: 18.5))
         #expect(state.targetBounds == bounds && state.viewport == viewport && state.position.target == paris)
-        #expect(!state.gestures.tilt && state.gestures.inertia && state.gestures.scroll)
+        #expect(!state.gestures.tilt && state.gestures.inertia && state.gestures.scroll && state.idleAction == home)
         try await camera.setTargetBounds(nil)
         #expect(try await camera.state().targetBounds == nil)
     }
