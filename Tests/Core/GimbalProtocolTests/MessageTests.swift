@@ -333,8 +333,9 @@ let everyRequest = gestures + touches + commands + questions + others
 
     @Test func eachKindOfEventHasTheBitThatProcessesHandOver() {
         let bits: [EventKind: EventKinds] = [
-            .moveStarted: .moveStarted, .cameraChanged: .cameraChanged, .idle: .idle, .gesture: .gesture, .touch: .touch,
-            .replay: .replay, .marker: .marker, .lease: .lease, .clock: .clock, .motion: .motion, .present: .present,
+            .moveStarted: .moveStarted, .cameraChanged: .cameraChanged, .idle: .idle, .gesture: .gesture,
+            .touch: .touch, .replay: .replay, .marker: .marker, .lease: .lease, .clock: .clock, .motion: .motion,
+            .present: .present,
         ]
         for kind in EventKind.allCases { #expect(EventKinds(kind) == bits[kind], "\(kind)") }
     }
