@@ -22,16 +22,15 @@ enum ExitStatus: CInt {
 
     /// The table of statuses in the help.
     static let help = """
-          0    all was taken
-          1    the daemon rejected a line, or there is no such camera
+          0    everything was accepted
+          1    the daemon rejected a line, or the camera does not exist
           64   wrong usage
           65   not a trace, or the daemon refused its header
           66   a trace cannot be read
-          69   no daemon, or it went away, or does not answer
-          73   the output file is there already, see --force
+          69   there is no daemon, it went away, or it does not answer
+          73   the output file exists; see --force
           74   the output cannot be written
-          75   the camera is busy: another trace is playing, another client has leased it, or it still moves; or --timeout
-               is over
+          75   the camera is busy (playing another trace, leased to another client, still moving), or --timeout is over
           77   no permission to use the socket
         """
 }

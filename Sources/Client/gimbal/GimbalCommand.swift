@@ -17,9 +17,9 @@ struct GimbalCommand: ParsableCommand {
               gimbal plot pinch.ndjson -o pinch.svg        # a picture of what they do
               gimbal move --target 48.86,2.29 --zoom 14    # gimbald moves a camera
 
-            A terminal shows what people read; into a pipe go the daemon's lines of JSON as they came. What would steer a \
-            terminal, hide or break a line is shown there by its number. "man gimbal" says where the daemon's socket is \
-            looked for, and what signals do.
+            On a terminal, commands print text for people; in a pipe, they print the daemon's lines of JSON unchanged. \
+            On a terminal, characters that would control it, hide text or break a line are shown by their numbers. \
+            "man gimbal" says where commands look for the daemon's socket, and what signals do.
 
             Exit status:
             \(ExitStatus.help)\(isForManual ? "\n\n" + sections : "")
@@ -56,12 +56,12 @@ struct GimbalCommand: ParsableCommand {
         \(Interrupt.help)
 
         Environment:
-          GIMBAL_SOCKET  The daemon's socket, where no --socket names it.
-          GIMBAL_LEASE  The leases that "gimbal lease" holds for this command, as CAMERA:NUMBER with commas between them.
-          NO_COLOR  If it is set, nothing is coloured.
+          GIMBAL_SOCKET  The daemon's socket, unless --socket names it.
+          GIMBAL_LEASE  The leases that "gimbal lease" holds for this command, as CAMERA:NUMBER, separated by commas.
+          NO_COLOR  If set and not empty, output has no colour.
 
         Files:
-        Without --socket and GIMBAL_SOCKET the socket is the first of these where a daemon answers:
+        Without --socket and GIMBAL_SOCKET, the socket is the first of these at which a daemon answers:
 
           $RUNTIME_DIRECTORY/gimbal.sock
           $XDG_RUNTIME_DIR/gimbal.sock

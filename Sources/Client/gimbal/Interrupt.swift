@@ -20,11 +20,12 @@ struct Interrupt: Error {
     let signal: CInt
 
     static let help = """
-        ^C, SIGTERM and SIGHUP end every command within half a second, with status 130, 143 and 129 as a shell counts them. \
-        A file that is not whole by then is removed. What moves a camera (replay; animate, fit and tour while they wait) stops it \
-        where it is. Commands without an end of their own are ended in order, for ^C with status 0: those that follow a \
-        camera (watch, record, tour --record, web, and send after a "subscribe"), and convert, inspect, plot and check of a pipe or a device, \
-        which finish with what has come.
+        ^C, SIGTERM and SIGHUP end every command within 2 seconds, with status 130, 143 and 129 as a shell counts \
+        them; a second signal ends it at once. A file that is incomplete by then is removed. Commands that move a \
+        camera (replay; animate, fit and tour while they wait) stop it where it is. Commands that run until they are \
+        stopped end in order, with status 0 after ^C: those that follow a camera (watch, record, tour --record, web, \
+        and send after a "subscribe"), and convert, inspect, plot and check when they read a pipe or a device, which \
+        finish with what has arrived.
         """
 
     /// Readable once a signal has arrived; negative before `arm`.

@@ -9,7 +9,7 @@ struct SocketOptions: ParsableArguments {
     @Option("The daemon's socket.", "path", completion: .file(extensions: ["sock"]))
     var socket: String?
 
-    @Option("Give up after this time, such as 500ms, 5s or 2m (default: 5s for an answer, else no limit).", "time")
+    @Option("Give up after this time, such as 500ms, 5s or 2m (default: 5s for an answer, otherwise no limit).", "time")
     var timeout: Milliseconds?
 
     /// The socket paths at which the daemon may be.
@@ -28,7 +28,7 @@ struct SocketOptions: ParsableArguments {
 struct AnswerOptions: ParsableArguments {
     @OptionGroup var socket: SocketOptions
 
-    @Flag(help: "Print the daemon's lines, on a terminal too.")
+    @Flag(help: "Print the daemon's lines of JSON, even on a terminal.")
     var json = false
 }
 
@@ -44,7 +44,7 @@ struct CameraOptions: ParsableArguments {
 struct QuestionOptions: ParsableArguments {
     @OptionGroup var camera: CameraOptions
 
-    @Flag(help: "Where only something is asked: make the camera that --camera names if it is not there.")
+    @Flag(help: "With a query, create the camera that --camera names if it does not exist.")
     var create = false
 }
 

@@ -13,7 +13,7 @@ struct OutputOptions: ParsableArguments {
         "Write to this file instead of standard output.", "file", name: [.customShort("o"), .long], completion: .file())
     var output: String?
 
-    @Flag(name: [.customShort("f"), .long], help: "Replace the file if it is there.")
+    @Flag(name: [.customShort("f"), .long], help: "Replace the file if it exists.")
     var force = false
 
     /// The file's name; `nil` for standard output.

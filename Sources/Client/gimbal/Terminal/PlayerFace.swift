@@ -147,9 +147,9 @@ struct PlayerFace: Equatable {
     static func keys(isUTF8: Bool) -> [PrintableText] {
         let (sides, heights): (PrintableText, PrintableText) = isUTF8 ? ("← →", "↑ ↓") : ("left, right", "up, down")
         let keys: [(PrintableText, PrintableText)] = [
-            ("space", "pause, go on"), (".", "one step"), (sides, "5 s; with shift 1 min"),
-            (heights, "twice as fast, half"), ("[ ]", "marker before, after"), ("0 to 9", "tenths of the trace"),
-            ("m", "a mark for who records"), ("?", "these keys"), ("q", "end"),
+            ("space", "pause, resume"), (".", "one step"), (sides, "seek 5 s; shift: 1 min"),
+            (heights, "double, halve the speed"), ("[ ]", "previous, next marker"), ("0 to 9", "tenths of the trace"),
+            ("m", "marker in the recording"), ("?", "these keys"), ("q", "end"),
         ]
         return keys.map { "  \(filled($0, 11))  \($1)" }
     }

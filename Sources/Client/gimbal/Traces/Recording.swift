@@ -8,32 +8,32 @@ import UnixSocket
 
 struct RecordingOptions: ParsableArguments {
     @Option(
-        "The recorded device, where the recording does not describe it: a file that does, or /dev/input/eventN.",
+        "The recorded device, if the recording does not describe it: a file that does, or /dev/input/eventN.",
         "file", completion: .file())
     var device: String?
 
     @Option("Which of several devices in the recording, from 1 (default: the first that tells fingers apart).", "n")
     var deviceNumber: Int?
 
-    @Option("What the device's surface is in points before it is turned, instead of its own size.", "size")
+    @Option("The size of the device's surface in points before it is turned, instead of its own.", "size")
     var viewport: Size?
 
-    @Option("How the device was turned, clockwise: 90, 180 or 270.", "degrees")
+    @Option("How far the device was turned clockwise: 90, 180 or 270.", "degrees")
     var rotate: Rotation?
 
-    @Option("Frames a second, where the recording tells no times.", "hz")
+    @Option("Frames per second, if the recording has no times.", "hz")
     var rate: Number?
 
-    @Option("Where the camera is at first (default: 0,0).", "lat,lng")
+    @Option("The camera's initial target (default: 0,0).", "lat,lng")
     var fromTarget: LatLng?
 
-    @Option("The zoom at first (default: 12).", "level")
+    @Option("The initial zoom (default: 12).", "level")
     var fromZoom: Number?
 
-    @Option("The bearing at first (default: 0).", "degrees")
+    @Option("The initial bearing (default: 0).", "degrees")
     var fromBearing: Number?
 
-    @Option("The viewing angle at first (default: 0).", "degrees")
+    @Option("The initial viewing angle (default: 0).", "degrees")
     var fromViewingAngle: Number?
 
     /// The name of the first option that was given.
@@ -61,11 +61,12 @@ struct RecordingOptions: ParsableArguments {
     }
 
     static let note = """
-        Recordings are those of evemu, getevent, evtest, python-evdev, hid-recorder, "libinput record", \
-        "libinput debug-events", the kernel's own input events, touches of a web page in JSON (events, Chrome DevTools \
-        messages, WebDriver actions, sessions by rrweb), the MotionEvents of an Android log and scripts of Android's \
-        sendevent, input and monkey, packed by gzip, bzip2, xz or zstd or not; what a file is, is seen in it and not in its name. In scripts, time \
-        is what they say and sleep; how long a command takes to start is left out.
+        Recordings are those of evemu, getevent, evtest, python-evdev, hid-recorder, "libinput record", "libinput \
+        debug-events", the kernel's own input events, touches of a web page in JSON (events, Chrome DevTools messages, \
+        WebDriver actions, sessions by rrweb), the MotionEvents of an Android log, and scripts of Android's sendevent, \
+        input and monkey. They may be compressed by gzip, bzip2, xz or zstd, and are recognized by their content, not \
+        by their names. In scripts, only stated durations and sleeps take time; how long a command takes to start is \
+        ignored.
         """
 
     /// Returns the options for making a trace of a recording.

@@ -8,7 +8,7 @@ struct Cameras: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "List the cameras.",
         discussion: """
-            The names, a line for each; in a pipe or with --json, the daemon's line.
+            Prints one name per line; in a pipe or with --json, the daemon's line.
 
             Examples:
               gimbal cameras
@@ -27,8 +27,8 @@ struct Remove: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Remove cameras.",
         discussion: """
-            Their subscribers are told. A camera that is not there is an error, and those before it are removed; a camera \
-            that plays a trace is busy.
+            Their subscribers are notified. A camera that does not exist is an error; the cameras named before it are \
+            still removed. A camera that plays a trace is busy.
 
             Examples:
               gimbal remove left right
@@ -49,8 +49,8 @@ struct Stop: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Stop a camera where it is.",
         discussion: """
-            Ends its animation, its fling and the gestures that are on it, and prints where it is; in a pipe or with \
-            --json, the daemon's line of its state.
+            Ends its animation, its fling and its active gestures, and prints its position; in a pipe or with --json, \
+            the daemon's line with its state.
 
             Examples:
               gimbal stop

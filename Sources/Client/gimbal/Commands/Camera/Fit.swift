@@ -8,8 +8,8 @@ struct Fit: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Move a camera so that it shows bounds.",
         discussion: """
-            The camera then looks straight down, north up, at the largest zoom that shows the bounds whole. Prints where \
-            it is. Bounds may cross the antimeridian: from 165 to -175 they are 20 degrees wide.
+            The camera then looks straight down, with north up, at the largest zoom that shows all of the bounds. \
+            Prints its position. Bounds may cross the antimeridian: from 165 to -175 they are 20 degrees wide.
 
             Examples:
               gimbal fit 49.26,-123.11 51.05,-114.05 --padding 32
@@ -26,14 +26,14 @@ struct Fit: ParsableCommand {
     var northEast: LatLng
 
     @Option(
-        "Points to keep free on every side, or top, left, bottom and right with commas between "
+        "Points to keep free on every side, or at the top, left, bottom and right, separated by commas "
             + "(default: \(short(CameraUpdate.defaultFitPadding))).", "points")
     var padding: EdgeInsets?
 
-    @Flag(help: "Move over a time; --duration, --easing and --flight say so too.")
+    @Flag(help: "Move over time; --duration, --easing and --flight imply it.")
     var animate = false
 
-    @Flag(help: "Move nothing; say where the camera would be.")
+    @Flag(help: "Do not move the camera; print where it would be.")
     var dryRun = false
 
     @OptionGroup var animation: AnimationOptions

@@ -6,8 +6,8 @@ struct Get: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print a camera's state.",
         discussion: """
-            A table on a terminal, the daemon's line in a pipe or with --json. Asking makes no camera: without --camera, \
-            a camera main that is not there yet is shown as it will be.
+            Prints a table on a terminal, the daemon's line in a pipe or with --json. A query creates no camera: \
+            without --camera, if the camera main does not exist yet, it is shown as it would be created.
 
             Examples:
               gimbal get

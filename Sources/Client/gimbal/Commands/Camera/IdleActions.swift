@@ -6,10 +6,10 @@ import GimbalProtocol
 
 /// Options of the commands that set idle actions.
 struct IdleOptions: ParsableArguments {
-    @Option("How long the camera rests before (default: as it is set, else 60s).", "time")
+    @Option("How long the camera must rest first (default: the current setting, else 60s).", "time")
     var after: Milliseconds?
 
-    @Flag(help: "From now on, nothing.")
+    @Flag(help: "Remove the idle action.")
     var none = false
 
     @OptionGroup var options: QuestionOptions
@@ -43,9 +43,9 @@ struct Home: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Have a camera fly home when nothing moves it.",
         discussion: """
-            When the camera has rested for a time, without a finger, a command or a lease, it flies home; any finger or command \
-            takes over where it is then. Without a place it shows what the camera does; it takes the place of what \
-            "gimbal attract" sets.
+            When the camera has rested for a time, without a finger, a command or a lease, it flies home; any finger \
+            or command takes over from where it is then. Without a place, shows the current idle action. Setting it \
+            replaces what "gimbal attract" has set.
 
             Examples:
               gimbal home 48.8584,2.2945,14 --after 60s
@@ -57,12 +57,12 @@ struct Home: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "Latitude, longitude and zoom, and perhaps bearing and viewing angle, with commas between.",
+            "Latitude, longitude and zoom, optionally bearing and viewing angle, separated by commas.",
             valueName: "position"),
         transform: HomePosition.init(typed:))
     var position: HomePosition?
 
-    @Option("How long the flight takes (default: as its length asks for).", "time")
+    @Option("How long the flight takes (default: depends on its length).", "time")
     var duration: Milliseconds?
 
     @OptionGroup var idle: IdleOptions
@@ -82,10 +82,10 @@ struct Attract: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Have a camera play a trace when nothing moves it.",
         discussion: """
-            The trace is one of the daemon's own, in its --trace-dir; "gimbal traces" lists them. When the camera has rested for \
-            a time, without a finger, a command or a lease, it flies to where the trace begins and plays it, over and over; any \
-            finger or command takes over where it is then. Without a name it shows what the camera does; it takes the place \
-            of what "gimbal home" sets.
+            The trace is one of the daemon's own, in its --trace-dir; "gimbal traces" lists them. When the camera has \
+            rested for a time, without a finger, a command or a lease, it flies to where the trace begins and plays \
+            it, over and over; any finger or command takes over from where it is then. Without a name, shows the \
+            current idle action. Setting it replaces what "gimbal home" has set.
 
             Examples:
               gimbal attract tour.ndjson --after 60s
@@ -97,7 +97,7 @@ struct Attract: ParsableCommand {
     @Argument(help: ArgumentHelp("The trace's name.", valueName: "trace"))
     var trace: String?
 
-    @Flag(help: "Play it once, and again when the camera has rested as long once more.")
+    @Flag(help: "Play it once, and again after the camera has rested as long once more.")
     var once = false
 
     @OptionGroup var idle: IdleOptions
@@ -114,8 +114,8 @@ struct Traces: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "List the traces that the daemon can play by itself.",
         discussion: """
-            Those of its --trace-dir, which "gimbal attract" has a camera play: names, lines and how long they take. In a pipe or \
-            with --json, the daemon's line.
+            Lists the traces in the daemon's --trace-dir, which "gimbal attract" can play: their names, how many lines \
+            they have and how long they take. In a pipe or with --json, prints the daemon's line.
 
             Examples:
               gimbal traces

@@ -9,10 +9,11 @@ struct Lease: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Keep others from moving a camera while a command runs.",
         discussion: """
-            Takes a lease of the camera, runs the command and ends with its status: the lease ends then, or when --for is over. \
-            Gestures, commands and traces of others are refused meanwhile. The command finds the lease in GIMBAL_LEASE, as \
-            CAMERA:NUMBER, so what it does by "gimbal" moves the camera; other programs send "join-lease". Where another client \
-            has the camera, it is refused with status 75; with --wait it waits for its turn.
+            Leases the camera, runs the command and exits with its status. The lease ends with the command, or when \
+            the time of --for is over. Meanwhile, gestures, commands and traces of others are refused. The command \
+            finds the lease in GIMBAL_LEASE, as CAMERA:NUMBER, so it can move the camera by "gimbal"; other programs \
+            send "join-lease". If another client has leased the camera, the status is 75; with --wait, the command \
+            waits for its turn.
 
             Examples:
               gimbal lease -- gimbal replay pan.ndjson
@@ -26,16 +27,16 @@ struct Lease: ParsableCommand {
     @Option("The camera (default: \(CameraName.main.text)).", "name", completion: .cameras)
     var camera: CameraName?
 
-    @Option("How long at the most (default: an hour, which is the longest).", "time")
+    @Option("The longest time of the lease (default: an hour, the maximum).", "time")
     var `for`: Milliseconds?
 
-    @Option(help: "What others are told of who has the camera, of 1 to 256 bytes.")
+    @Option(help: "A label that tells others who has the camera, of 1 to 256 bytes.")
     var label: String?
 
     @Flag(help: "Wait while another client has the camera.")
     var wait = false
 
-    @Argument(parsing: .postTerminator, help: "The command.")
+    @Argument(parsing: .postTerminator, help: "The command to run.")
     var command: [String]
 
     /// The longest lease, in milliseconds.

@@ -5,7 +5,7 @@ import GimbalClient
 
 /// The destination of a camera: attributes to set, or one step from its position.
 struct UpdateOptions: ParsableArguments {
-    @Option("Put this place into the centre.", "lat,lng")
+    @Option("Put this place in the centre.", "lat,lng")
     var target: LatLng?
 
     @Option("Set the zoom.", "level")
@@ -14,7 +14,7 @@ struct UpdateOptions: ParsableArguments {
     @Option("Turn this compass direction up.", "degrees")
     var bearing: Number?
 
-    @Option("Set the angle away from straight down.", "degrees")
+    @Option("Set the viewing angle, from straight down.", "degrees")
     var viewingAngle: Number?
 
     @Flag(help: "Zoom in by one level.")
@@ -26,14 +26,14 @@ struct UpdateOptions: ParsableArguments {
     @Option("Add to the zoom.", "levels")
     var zoomBy: Number?
 
-    @Option("With --zoom-by: the point of the viewport whose place stays there.", "x,y")
+    @Option("With --zoom-by: the point of the viewport that stays on its place.", "x,y")
     var focus: ScreenPoint?
 
-    @Option("Move the camera by points, to the right and down.", "x,y")
+    @Option("Move the camera by points to the right and down.", "x,y")
     var scrollBy: ScreenPoint?
 
     static let note = """
-        --target, --zoom, --bearing and --viewing-angle go together in any way, and what is left out stays as it is. \
+        --target, --zoom, --bearing and --viewing-angle can be combined, and values that are omitted stay as they are. \
         --zoom-in, --zoom-out, --zoom-by and --scroll-by stand alone.
         """
 
@@ -72,23 +72,23 @@ struct UpdateOptions: ParsableArguments {
 /// Options for how a camera moves over a time.
 struct AnimationOptions: ParsableArguments {
     @Option(
-        "How long: milliseconds, or such as 800ms or 1.5s (default: \(spoken(usualDuration)), or as a flight asks for).",
+        "How long, in milliseconds or such as 800ms or 1.5s (default: \(spoken(usualDuration)), or as a flight needs).",
         "time")
     var duration: Milliseconds?
 
     @Option("How the pace changes.", "easing")
     var easing: EasingName?
 
-    @Flag(help: "Go out, over and in, in the time that this takes.")
+    @Flag(help: "Zoom out, travel and zoom in, in the time that this takes.")
     var flight = false
 
-    @Option("With --flight: how far out (default: \(short(Flight.usualCurve))).", "number")
+    @Option("With --flight: how far to zoom out (default: \(short(Flight.usualCurve))).", "number")
     var curve: Number?
 
-    @Option("With --flight: how fast, in screenfuls a second (default: \(short(Flight.usualSpeed))).", "number")
+    @Option("With --flight: how fast, in screenfuls per second (default: \(short(Flight.usualSpeed))).", "number")
     var speed: Number?
 
-    @Option("With --flight: how long at the most.", "time")
+    @Option("With --flight: the longest duration.", "time")
     var maxDuration: Milliseconds?
 
     @Flag(help: "Do not wait until the camera rests, and print nothing.")
@@ -120,8 +120,8 @@ extension EasingName: ExpressibleByArgument {
     /// The description of the easing in help texts.
     public var defaultValueDescription: String {
         switch self {
-        case .default: "quick at first, then slow; when nothing is said"
-        case .linear: "as fast all the way"
+        case .default: "quick at first, then slow; the default"
+        case .linear: "at a constant pace"
         case .easeIn: "slow at first"
         case .easeOut: "slow at the end"
         case .easeInOut: "slow at both ends"
@@ -133,7 +133,7 @@ struct Move: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Move a camera at once.",
         discussion: """
-            Prints where the camera is then; in a pipe or with --json, the daemon's line of its state.
+            Prints the camera's new position; in a pipe or with --json, the daemon's line with its state.
 
             \(UpdateOptions.note)
 
@@ -156,11 +156,11 @@ struct Move: ParsableCommand {
 
 struct Animate: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Move a camera over a time.",
+        abstract: "Move a camera over time.",
         discussion: """
-            Waits until the camera rests and prints where it is, as "gimbal move" does; with --no-wait it prints nothing. \
-            What moves the camera meanwhile, such as a finger or another command, takes over. ^C stops the camera where \
-            it is; an animation that was begun with --no-wait is stopped by "gimbal stop".
+            Waits until the camera rests and prints its position, as "gimbal move" does; with --no-wait, prints \
+            nothing. Anything else that moves the camera meanwhile, such as a finger or another command, takes over. \
+            ^C stops the camera where it is; "gimbal stop" stops an animation that was started with --no-wait.
 
             \(UpdateOptions.note)
 

@@ -5,10 +5,10 @@ import GimbalClient
 
 struct Project: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Say where on the screen places are.",
+        abstract: "Print where on the screen places are.",
         discussion: """
-            A line for each: points to the right and down from the top left of the viewport. They may lie outside it. A \
-            place behind the camera is an error.
+            Prints a line for each place: points to the right and down from the top left of the viewport. They may be \
+            outside it. A place behind the camera is an error.
 
             Examples:
               gimbal project 48.8584,2.2945
@@ -31,9 +31,9 @@ struct Project: ParsableCommand {
 
 struct Unproject: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Say which places are at points of the screen.",
+        abstract: "Print which places are at points of the screen.",
         discussion: """
-            A line for each: degrees north and east. A point above the horizon is an error.
+            Prints a line for each point: degrees north and east. A point above the horizon is an error.
 
             Examples:
               gimbal unproject 195,422
@@ -58,9 +58,9 @@ struct Unproject: ParsableCommand {
 
 struct Region: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Say which places are in the corners of the viewport.",
+        abstract: "Print which places are in the corners of the viewport.",
         discussion: """
-            Near is the bottom edge of the viewport, far the top. A corner above the horizon is an error.
+            Near is the bottom edge of the viewport, far is the top. A corner above the horizon is an error.
 
             Examples:
               gimbal region

@@ -8,8 +8,8 @@ struct Bounds: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show or set the bounds that the target stays in.",
         discussion: """
-            Without corners it shows them. With corners the target moves inside at once. Bounds may cross the \
-            antimeridian: from 165 to -175 they are 20 degrees wide.
+            Without corners, shows the bounds. With corners, sets them, and the target moves inside at once. Bounds \
+            may cross the antimeridian: from 165 to -175 they are 20 degrees wide.
 
             Examples:
               gimbal bounds
@@ -56,7 +56,7 @@ struct ZoomRangeCommand: ParsableCommand {
         commandName: "zoom-range",
         abstract: "Show or set the range that the zoom stays in.",
         discussion: """
-            Without levels it shows it. The zoom moves inside at once.
+            Without levels, shows the range. With levels, sets it, and the zoom moves inside at once.
 
             Examples:
               gimbal zoom-range
@@ -65,13 +65,13 @@ struct ZoomRangeCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: "The lowest zoom and the highest.", transform: Number.init(typed:))
+    @Argument(help: "The lowest and the highest zoom.", transform: Number.init(typed:))
     var levels: [Number] = []
 
-    @Option("The lowest zoom alone.", "level")
+    @Option("The lowest zoom only.", "level")
     var min: Number?
 
-    @Option("The highest zoom alone.", "level")
+    @Option("The highest zoom only.", "level")
     var max: Number?
 
     @OptionGroup var options: QuestionOptions
@@ -96,8 +96,8 @@ struct ViewportCommand: ParsableCommand {
         commandName: "viewport",
         abstract: "Show or set the size of the screen and its padding.",
         discussion: """
-            Without a size and padding it shows them; what is left out stays as it is. The centre is that of the viewport \
-            less its padding.
+            Without a size or padding, shows both; what is omitted stays as it is. The centre is that of the viewport \
+            without its padding.
 
             Examples:
               gimbal viewport
@@ -112,7 +112,7 @@ struct ViewportCommand: ParsableCommand {
         transform: Size.init(typed:))
     var size: Size?
 
-    @Option("Points that are covered on every side, or top, left, bottom and right with commas between.", "points")
+    @Option("Points covered on every side, or at the top, left, bottom and right, separated by commas.", "points")
     var padding: EdgeInsets?
 
     @OptionGroup var options: QuestionOptions
@@ -132,9 +132,10 @@ struct ViewportCommand: ParsableCommand {
 struct GesturesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "gestures",
-        abstract: "Show or switch the gestures that move a camera.",
+        abstract: "Show, enable or disable the gestures that move a camera.",
         discussion: """
-            Without a switch it shows which are on. What is not named stays as it is. Commands are never limited by these.
+            Without an option, shows what is enabled. What is not named stays as it is. These settings never limit \
+            commands.
 
             Examples:
               gimbal gestures
@@ -143,7 +144,7 @@ struct GesturesCommand: ParsableCommand {
             """
     )
 
-    @Flag(inversion: .prefixedNo, help: "Pan; without it other gestures leave the target where it is.")
+    @Flag(inversion: .prefixedNo, help: "Pan; without it, other gestures leave the target where it is.")
     var scroll: Bool?
 
     @Flag(inversion: .prefixedNo, help: "Pinch, taps and one-finger zoom.")
@@ -158,10 +159,10 @@ struct GesturesCommand: ParsableCommand {
     @Flag(inversion: .prefixedNo, help: "Pan while another gesture zooms or rotates.")
     var scrollDuringRotateOrZoom: Bool?
 
-    @Flag(inversion: .prefixedNo, help: "A pan continues when the finger has lifted.")
+    @Flag(inversion: .prefixedNo, help: "Continue a pan after the finger lifts.")
     var fling: Bool?
 
-    @Flag(inversion: .prefixedNo, help: "Pinch and rotate continue, too.")
+    @Flag(inversion: .prefixedNo, help: "Continue pinch and rotate, too.")
     var inertia: Bool?
 
     @OptionGroup var options: QuestionOptions

@@ -9,22 +9,23 @@ import Traces
 struct TourCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tour",
-        abstract: "Move a camera through a tour of a file: keyframes, KML, GPX or GeoJSON.",
+        abstract: "Move a camera through a tour from a file: keyframes, KML, GPX or GeoJSON.",
         discussion: """
-            Files are known by their content: Gimbal's own tours in JSON, tours of Google Earth in KML (gx:Tour), and lines \
-            that the camera follows with its bearing along the way: tracks and routes of GPX, lines of GeoJSON, and with \
-            --follow-path those of KML. They may be packed as recordings may, KML as KMZ, too. What a camera does not do, such as sounds, is \
-            left out and told.
+            Files are recognized by their content: Gimbal's own tours in JSON, tours of Google Earth in KML (gx:Tour), \
+            and lines that the camera follows with its bearing along the way: tracks and routes of GPX, lines of \
+            GeoJSON and, with --follow-path, lines of KML. They may be compressed as recordings may, and KML may be \
+            KMZ. What a camera cannot do, such as sounds, is skipped and reported.
 
-            It waits until the camera rests and prints where it is, as "gimbal animate" does, and ^C stops the camera where \
-            it is. With --trace the tour becomes a trace that "gimbal run", "plot", "expect" and "replay" take, whose camera \
-            begins at the first place; with --to it is written as a tour. Neither needs a daemon.
+            Waits until the camera rests and prints its position, as "gimbal animate" does; ^C stops the camera where \
+            it is. With --trace, the tour becomes a trace for "gimbal run", "plot", "expect" and "replay", whose \
+            camera begins at the first place; with --to, it is written as a tour. Neither needs a daemon.
 
-            A followed line is smoothed by what the screen shows, and its times are kept; --speed-up divides them. A line \
-            without times goes by at \(short(Following.usualPace)) points of the screen a second, or at --speed.
+            A followed line is smoothed at the scale of the screen and keeps its times; --speed-up divides them. A \
+            line without times is followed at \(short(Following.usualPace)) points of the screen per second, or at \
+            --speed.
 
-            --record makes a tour of a live camera: each place where it rests is a keyframe, with the times that it took to \
-            get there and that it stayed, until ^C, which is status 0.
+            --record makes a tour from a live camera until ^C, with status 0: each place where the camera rests is a \
+            keyframe, with the time that it took to get there and the time that it stayed.
 
             Examples:
               gimbal tour alps.kml
@@ -38,7 +39,7 @@ struct TourCommand: ParsableCommand {
     /// The formats in which a tour can be written.
     enum Written: String, CaseIterable, ExpressibleByArgument { case json, kml }
 
-    @Option("What the file is, whatever it looks like.", "format")
+    @Option("The format of the file, whatever its content looks like.", "format")
     var from: TourFormat?
 
     @Option("Which of several tours or lines in the file (default: the first).", "name")
@@ -50,18 +51,18 @@ struct TourCommand: ParsableCommand {
     @OptionGroup var following: FollowingOptions
 
     @Option(
-        "The screen's size in points, for distances in KML (default: the camera's; without a daemon 390x844).", "size")
+        "The screen's size in points, for distances in KML (default: the camera's; without a daemon, 390x844).", "size")
     var viewport: Size?
 
-    @Flag(help: "Write a trace.")
+    @Flag(help: "Write the tour as a trace.")
     var trace = false
 
-    @Option("Write a tour.", "format")
+    @Option("Write the tour in this format.", "format")
     var to: Written?
 
     @OptionGroup var destination: OutputOptions
 
-    @Flag(help: "Record a tour from the live camera; json unless --to says kml.")
+    @Flag(help: "Record a tour from the live camera, as json unless --to says kml.")
     var record = false
 
     @Option(
@@ -182,7 +183,7 @@ struct FollowingOptions: ParsableArguments {
     @Option("For a line: the height of the eye above the ground, instead of a zoom.", "metres")
     var height: Number?
 
-    @Option("For a line: the angle away from straight down (default: \(short(Following().viewingAngle))).", "degrees")
+    @Option("For a line: the angle from straight down (default: \(short(Following().viewingAngle))).", "degrees")
     var viewingAngle: Number?
 
     @Option(
@@ -190,7 +191,7 @@ struct FollowingOptions: ParsableArguments {
         transform: Speed.init(typedFactor:))
     var speedUp: Speed?
 
-    @Option("For a line: how fast, whatever its times.", "metres-a-second")
+    @Option("For a line: the speed, whatever its times.", "metres-a-second")
     var speed: Number?
 
     static let names: PrintableText = "--zoom, --height, --viewing-angle, --speed-up and --speed"

@@ -7,9 +7,9 @@ struct Wait: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Wait until a camera rests.",
         discussion: """
-            A camera rests when no gesture is active and nothing moves it; where it rests already, that is at once. Prints \
-            where it is then; in a pipe or with --json, the daemon's line. In a replay a camera rests between two movements, \
-            too. A camera that still moves after --timeout ends it with status 75.
+            A camera rests when no gesture is active and nothing moves it; if it rests already, the command ends at \
+            once. Prints its position; in a pipe or with --json, the daemon's line. During a replay, a camera also \
+            rests between two movements. If the camera still moves after --timeout, the status is 75.
 
             Examples:
               gimbal animate --zoom 12 --no-wait; gimbal wait

@@ -9,11 +9,12 @@ import UnixSocket
 
 struct Clients: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show who is connected, and what they follow.",
+        abstract: "Show the connected clients, and what they follow.",
         discussion: """
-            A row for each connection: its number, its user, its process as it connected, and what it does: which cameras it \
-            follows and how many events it is behind, which camera it plays a trace into, how many bytes of answers it has \
-            not read, whether it may only watch. In a pipe or with --json, the daemon's lines: one for every 64 clients.
+            Prints a row for each connection: its number, its user, the process that connected, and what it does: \
+            which cameras it follows and how many events it is behind, which camera it plays a trace into, how many \
+            bytes of answers it has not read, and whether it may only watch. In a pipe or with --json, prints the \
+            daemon's lines: one for every 64 clients.
 
             Examples:
               gimbal clients

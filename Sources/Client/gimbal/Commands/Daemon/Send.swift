@@ -10,9 +10,9 @@ struct Send: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Send lines, and print what comes back.",
         discussion: """
-            Sends its arguments, else the lines of standard input, and ends when all are answered. A request without \
-            \"id\" is answered by data or an error only. After a \"subscribe\" it runs until ^C. The status is 1 \
-            if anything was answered by an error.
+            Sends its arguments or, if there are none, the lines of standard input, and ends when all are answered. A \
+            request without \"id\" is answered only by data or an error. After a \"subscribe\", it runs until ^C. The \
+            status is 1 if any answer is an error.
 
             Examples:
               gimbal send '{"type":"cameras"}'
@@ -24,7 +24,7 @@ struct Send: ParsableCommand {
 
     @OptionGroup var socket: SocketOptions
 
-    @Argument(help: "The lines; standard input if there are none.")
+    @Argument(help: "The lines to send (default: standard input).")
     var lines: [String] = []
 
     func validate() throws {

@@ -6,11 +6,11 @@ import GimbalProtocol
 
 struct Stats: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show what the daemon has to do.",
+        abstract: "Show how busy the daemon is.",
         discussion: """
-            Connections, cameras, subscriptions and replays as they are now; lines, events and bytes since the daemon began. \
-            In a pipe or with --json, the daemon's line. --openmetrics prints them as Prometheus reads them, with those of each \
-            user and of the first \(OpenMetrics.mostCameras) cameras.
+            Prints connections, cameras, subscriptions and replays as they are now, and lines, events and bytes since \
+            the daemon started. In a pipe or with --json, prints the daemon's line. --openmetrics prints them in the \
+            format that Prometheus reads, with those of each user and of the first \(OpenMetrics.mostCameras) cameras.
 
             Examples:
               gimbal stats
@@ -22,7 +22,7 @@ struct Stats: ParsableCommand {
 
     @OptionGroup var options: AnswerOptions
 
-    @Flag(help: "Print them as Prometheus reads them: OpenMetrics 1.0.")
+    @Flag(help: "Print them in the format that Prometheus reads, OpenMetrics 1.0.")
     var openmetrics = false
 
     func run() throws {

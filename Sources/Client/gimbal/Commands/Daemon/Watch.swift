@@ -9,10 +9,10 @@ struct Watch: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print what cameras do, as it happens.",
         discussion: """
-            One row for each event on a terminal, one line of JSON in a pipe or with --json. A camera that is not there yet \
-            is made, and waited for. It runs until ^C, which is status 0. When the daemon goes, or every camera that is \
-            watched was removed, the status is 69. With --reconnect it comes back to a daemon that went away and asks for \
-            what it missed; what cannot be had any more is told on standard error.
+            Prints one row for each event on a terminal, one line of JSON in a pipe or with --json. A camera that does \
+            not exist yet is created, and waited for. Runs until ^C, with status 0. If the daemon goes away, or every \
+            watched camera was removed, the status is 69. With --reconnect, it reconnects to a daemon that went away \
+            and requests what it missed; what is no longer available is reported on standard error.
 
             Examples:
               gimbal watch
@@ -34,21 +34,21 @@ struct Watch: ParsableCommand {
     @Flag(help: "Watch all cameras, including new ones.")
     var all = false
 
-    @Flag(help: "When the daemon goes, wait for it and go on where it was.")
+    @Flag(help: "If the daemon goes away, wait for it and resume where it left off.")
     var reconnect = false
 
     @Option(
-        "Only these, with commas between them: move-started, camera-changed, idle; replay and marker; gesture, what a camera is fed; touch, the fingers that feed it.",
+        "Only these, separated by commas: move-started, camera-changed, idle; replay and marker; gesture, what a camera is fed; touch, the fingers that feed it.",
         "kinds", completion: .list(EventKindList.words))
     var events: EventKindList?
 
-    @Flag(help: "Skip what is old when output is slow, instead of missing what is new.")
+    @Flag(help: "When output is slow, skip old events instead of missing new ones.")
     var latest = false
 
-    @Option("End after so many events.", "n")
+    @Option("End after this many events.", "n")
     var count: Int?
 
-    @Flag(help: "Print the daemon's lines, on a terminal too.")
+    @Flag(help: "Print the daemon's lines of JSON, even on a terminal.")
     var json = false
 
     func validate() throws {

@@ -5,10 +5,10 @@ import GimbalClient
 
 struct Mark: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Set a marker in what is being recorded.",
+        abstract: "Set a marker in the current recording.",
         discussion: """
-            A marker gives the present a name, and moves nothing. "gimbal record" writes it into the trace, where a replay \
-            can be sent to it and shows it on its bar.
+            A marker gives the present a name, and moves nothing. "gimbal record" writes it into the trace; a replay \
+            shows it on its bar, and can seek to it.
 
             Examples:
               gimbal mark "lost the corner"

@@ -6,19 +6,20 @@ import GimbalProtocol
 
 struct Player: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Steer the replay that moves a camera.",
+        abstract: "Control the replay that moves a camera.",
         discussion: """
-            What to do:
-              pause          its clock stops, and the camera with it
-              resume         its clock runs again
-              step [n]       pauses, and plays what changes the camera once more, or n times
-              seek time      goes to a time of the trace, or with a sign so far from where it is; --marker goes to a marker
-              speed factor   1 is as recorded, 2 twice as fast; "max" as fast as possible
-              end            ends it; the camera stays where it is
-              status         prints where it is; in a pipe or with --json, the daemon's line
+            Actions:
+              pause          stops the replay's clock, and the camera with it
+              resume         starts the clock again
+              step [n]       pauses, and plays until the camera has changed once, or n times
+              seek time      goes to a time of the trace or, with a sign, moves by that much; --marker goes to a marker
+              speed factor   sets the speed: 1 is as recorded, 2 is twice as fast, "max" is as fast as possible
+              end            ends the replay; the camera stays where it is
+              status         prints where the replay is; in a pipe or with --json, the daemon's line
 
-            A client that may feed a camera may steer its replay; one that may only watch may ask for the status. Where no replay runs on \
-            the camera, the status is 1. Times count from the trace's first event: \(Milliseconds.note)
+            A client that may feed a camera may control its replay; a client that may only watch may ask for the \
+            status. If no replay runs on the camera, the exit status is 1. Times count from the trace's first event: \
+            \(Milliseconds.note)
 
             Examples:
               gimbal player pause
@@ -37,13 +38,13 @@ struct Player: ParsableCommand {
 
     @OptionGroup var options: CameraOptions
 
-    @Option("Where to go: the first marker of this label that has been read.", "label")
+    @Option("Go to the first marker with this label that has been read.", "label")
     var marker: String?
 
     @Argument(help: "pause, resume, step, seek, speed, end or status.")
     var action: Action
 
-    @Argument(help: "How many steps, which time, or which speed.")
+    @Argument(help: "The number of steps, the time or the speed.")
     var value: String?
 
     func validate() throws { _ = try request }

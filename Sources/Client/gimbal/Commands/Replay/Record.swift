@@ -11,18 +11,20 @@ struct Record: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Record what a camera is fed, as a trace.",
         discussion: """
-            Gestures, commands and settings from all clients, as the camera takes them, until ^C, which is status 0. Played \
-            again, the trace makes the same camera. The file grows as lines come, and can be played at every time.
+            Records gestures, commands and settings from all clients, as the camera takes them, until ^C, with status \
+            0. Played again, the trace produces the same camera. The file grows as lines arrive, and can be played at \
+            any time.
 
-            It begins with the camera as it is, and with the fingers that are down. While the camera moves by itself it \
-            waits: no trace begins in the middle of an animation. When a trace is played into the camera, the recording \
-            begins anew with that trace; what was recorded before stays in front, as a trace of its own.
+            The trace begins with the camera as it is, and with the fingers that are down. While the camera moves by \
+            itself, the command waits: no trace begins in the middle of an animation. When a trace is played into the \
+            camera, the recording starts again with that trace; what was recorded before stays in front of it, as a \
+            trace of its own.
 
-            When the daemon goes, or the camera is removed, the status is 69; when the recording cannot be written as \
-            fast as the camera is fed, it ends there with status 74. What has been written can be played all the same.
+            If the daemon goes away or the camera is removed, the status is 69; if the recording cannot be written as \
+            fast as the camera is fed, it ends with status 74. What has been written can still be played.
 
-            On a terminal, m sets a marker, as "gimbal mark" does, and q ends it. --append writes another trace behind those \
-            that are in the file; "gimbal join" makes one of several files.
+            On a terminal, m sets a marker, as "gimbal mark" does, and q ends the recording. --append adds a trace \
+            after those in the file; "gimbal join" makes one trace of several files.
 
             Examples:
               gimbal record -o session.ndjson
@@ -39,10 +41,10 @@ struct Record: ParsableCommand {
 
     @OptionGroup var destination: OutputOptions
 
-    @Option("End after this time: milliseconds, or such as 10s or 5m.", "time")
+    @Option("End after this time, in milliseconds or such as 10s or 5m.", "time")
     var duration: Milliseconds?
 
-    @Flag(help: "Write behind what is in the file of -o.")
+    @Flag(help: "Append to the file of -o.")
     var append = false
 
     func validate() throws {

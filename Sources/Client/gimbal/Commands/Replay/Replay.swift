@@ -8,27 +8,29 @@ struct Replay: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Play traces, or recordings of touches, into a camera.",
         discussion: """
-            A trace is a file of lines whose first is a header. The daemon plays it at the speed that --speed or the \
-            header says, and the program waits for its end. A recording is played as the trace that "gimbal convert" makes \
-            of it. \(RecordingOptions.note)
+            A trace is a file of lines, the first of which is a header. The daemon plays it at the speed of --speed or \
+            of the header, and the command waits for its end. A recording is played as the trace that "gimbal convert" \
+            makes of it. \(RecordingOptions.note)
 
             Errors name the line of the trace:
 
               pan.ndjson:12: scale must be a number from 1e-09 to 1000000000
 
-            On a terminal it is a player: space pauses and resumes, the arrows seek and change the speed, q ends, and ? shows \
-            all keys. "gimbal player" does the same from elsewhere. Times count from the trace's first event: \
-            \(Milliseconds.note)
+            On a terminal, it is a player: space pauses and resumes, the arrows seek and change the speed, q ends the \
+            replay, and ? shows all keys. "gimbal player" does the same from elsewhere. Times count from the trace's \
+            first event: \(Milliseconds.note)
 
-            With --live, fingers move the camera as it is while they touch the screen: it is not reset, others may move it \
-            too, and nothing is kept back. So they do where --device names an input device and no trace is named, or where \
-            the device itself is; you may need to be in the group "input".
+            With --live, fingers move the camera from where it is while they touch the screen: it is not reset, others \
+            may move it too, and nothing is held back. The same happens if --device names an input device and no trace \
+            is named, or if the device is named as the trace; you may need to be in the group "input".
 
-            With --tuio, fingers come from programs that send TUIO 1.1 or 2.0 to a UDP port, which is 3333 in most of them, each on a surface of its own. Only \
-            this machine may send, unless an address such as 0.0.0.0:3333 says that others may, too: any of them then moves the camera.
+            With --tuio, fingers come from programs that send TUIO 1.1 or 2.0 to a UDP port, which is 3333 in most of \
+            them, each on a surface of its own. Only this machine may send, unless an address such as 0.0.0.0:3333 \
+            admits others, too: any of them can then move the camera.
 
-            It stops at a trace that cannot be played; ^C stops the replay, and the camera where it is. What --follow prints in a pipe is \
-            the same byte for byte whenever a trace is played: the epoch of "reset", which differs, is left out.
+            It stops at a trace that cannot be played; ^C stops the replay, and the camera where it is. In a pipe, \
+            --follow prints the same bytes whenever a trace is played: the epoch of "reset", which differs, is \
+            omitted.
 
             Examples:
               gimbal replay pan.ndjson
@@ -46,10 +48,10 @@ struct Replay: ParsableCommand {
 
     @OptionGroup var socket: SocketOptions
 
-    @Option("How fast: 1 is as recorded, 2 twice as fast; \"max\" as fast as possible.", "factor")
+    @Option("The speed: 1 is as recorded, 2 is twice as fast, \"max\" is as fast as possible.", "factor")
     var speed: Speed?
 
-    @Option("The camera, instead of the one that the header names.", "name", completion: .cameras)
+    @Option("The camera, instead of the one in the header.", "name", completion: .cameras)
     var camera: CameraName?
 
     @OptionGroup var recording: RecordingOptions
@@ -58,16 +60,16 @@ struct Replay: ParsableCommand {
 
     @OptionGroup var selection: TraceNumber
 
-    @Flag(help: "Print the camera's events as they come.")
+    @Flag(help: "Print the camera's events as they arrive.")
     var follow = false
 
-    @Flag(help: "Feed the camera with gestures as fingers make them, instead of replaying a trace.")
+    @Flag(help: "Feed the camera gestures as fingers make them, instead of replaying a trace.")
     var live = false
 
-    @Option("Feed the camera with fingers that are sent by TUIO to this port, or address and port.", "port")
+    @Option("Feed the camera fingers that are sent by TUIO to this port, or address and port.", "port")
     var tuio: TUIOAddress?
 
-    @Flag(help: "Keep others from moving the camera until it has ended, as \"gimbal lease\" does.")
+    @Flag(help: "Keep others from moving the camera until this command ends, as \"gimbal lease\" does.")
     var lease = false
 
     @Argument(help: "The traces or recordings; - is standard input.", completion: .file())
@@ -118,20 +120,20 @@ struct PlaybackOptions: ParsableArguments {
     @Option("Where to end in the trace (default: its end).", "time")
     var until: Milliseconds?
 
-    @Option("How many times to play it; \"forever\" until it is ended.", "n")
+    @Option("How many times to play it; \"forever\" plays it until it is ended.", "n")
     var loop: TracePlayback.Loop?
 
     @Flag(help: "Begin paused.")
     var paused = false
 
-    @Option("Wait no longer than this where nothing happens.", "time")
+    @Option("Wait at most this long while nothing happens.", "time")
     var idleLimit: Milliseconds?
 
     @Flag(help: "Pause after each marker.")
     var pauseOnMarkers = false
 
     @Flag(
-        help: "Stay when all is played, to be sought and played again, until ended or something else moves the camera.")
+        help: "Stay at the end, ready to seek and play again, until ended or something else moves the camera.")
     var pauseAtEnd = false
 
     /// The options that were given, each with its member of a header.

@@ -6,13 +6,13 @@ import Plotting
 
 struct Diff: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show where two cameras go apart.",
+        abstract: "Show where two cameras diverge.",
         discussion: """
-            Each of the two is a trace, a recording, or what a camera did: events, an app's log, a table, as "gimbal \
-            expect" reads them. Both are looked at by the time since they began, whenever either of them tells something. \
-            Where the cameras are the same all the time, nothing is printed and the status is 0; otherwise it says where \
-            they first go apart, by how much and in which units, and the status is 1. Without --tolerance every digit \
-            counts.
+            Each of the two is a trace, a recording, or what a camera did: events, an app's log or a table, as "gimbal \
+            expect" reads them. They are compared by the time since they began, at every line of either. If the \
+            cameras are the same all the time, nothing is printed and the status is 0; otherwise the command prints \
+            where they first diverge, by how much and in which units, and the status is 1. Without --tolerance, every \
+            digit counts.
 
             Examples:
               gimbal diff before.ndjson after.ndjson
@@ -21,11 +21,11 @@ struct Diff: ParsableCommand {
             """
     )
 
-    @Option("How far apart they may be, such as 0.5pt,0.001zoom,0.1deg,20ms; nothing if left out.", "tolerance")
+    @Option("How far apart they may be, such as 0.5pt,0.001zoom,0.1deg,20ms (default: not at all).", "tolerance")
     var tolerance: Tolerance?
 
     @Option(
-        "Draw both cameras over one another, the place marked where they part.", "file",
+        "Draw both cameras in one picture, and mark where they diverge.", "file",
         completion: .file(extensions: ["svg"]))
     var plot: String?
 
@@ -34,7 +34,7 @@ struct Diff: ParsableCommand {
     @Argument(help: "A trace, a recording or a stream; - is standard input.", completion: .file())
     var expected: String
 
-    @Argument(help: "Another one.", completion: .file())
+    @Argument(help: "Another trace, recording or stream.", completion: .file())
     var found: String
 
     func validate() throws {

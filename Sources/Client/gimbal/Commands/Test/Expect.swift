@@ -8,23 +8,24 @@ import Plotting
 
 struct Expect: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Hold what a camera did against what was expected.",
+        abstract: "Compare what a camera did with what was expected.",
         discussion: """
             Plays traces and recordings without a daemon, or reads an app's own camera log: events, lines of JSON with \
-            timeMs and position, or a table with the columns time,latitude,longitude,zoom,bearing,angle. With --camera it \
-            follows a camera of the daemon's until that rests as expected, or --timeout is over (default: 5 s).
+            timeMs and position, or a table with the columns time,latitude,longitude,zoom,bearing,angle. With \
+            --camera, it follows a camera of the daemon until the camera rests as expected, or --timeout is over \
+            (default: 5 s).
 
-            A golden file holds what "gimbal run" prints, and the same bytes are expected; with --tolerance the camera has \
-            to be as near as it says at the same time of the trace. Distances are points of the screen. --update writes the \
-            golden file anew, and shows what has changed.
+            A golden file contains what "gimbal run" prints, and the same bytes are expected; with --tolerance, the \
+            camera must be that near at the same time of the trace. Distances are points of the screen. --update \
+            rewrites the golden file, and shows what has changed.
 
-            Statements are options, or lines of a file: at MOMENT (start, end, or a time) target LAT,LNG zoom Z bearing B \
-            angle A within TOLERANCE; idle-by TIME; never-outside SOUTH,WEST,NORTH,EAST; zoom-between LOW,HIGH; moves N; \
-            golden FILE within TOLERANCE. Where no expectation is named, they are read from the file beside the trace whose \
-            name ends in .expect.
+            Statements are options, or lines of a file: at MOMENT (start, end, or a time) target LAT,LNG zoom Z \
+            bearing B angle A within TOLERANCE; idle-by TIME; never-outside SOUTH,WEST,NORTH,EAST; zoom-between \
+            LOW,HIGH; moves N; golden FILE within TOLERANCE. If no expectation is given, they are read from the file \
+            beside the trace whose name ends in .expect.
 
-            The status is 0 if all is as expected, 1 if not, 65 for a file that cannot be read. A failure says where it \
-            first went apart, by how much, and in which units.
+            The status is 0 if everything is as expected, 1 if not, and 65 if a file cannot be read. A failure says \
+            where the camera first diverged, by how much, and in which units.
 
             Examples:
               gimbal expect pan.ndjson --golden pan.golden.ndjson
@@ -38,10 +39,10 @@ struct Expect: ParsableCommand {
 
     @OptionGroup var expectations: ExpectationOptions
 
-    @Flag(help: "Write the golden file anew, and show what has changed.")
+    @Flag(help: "Rewrite the golden file, and show what has changed.")
     var update = false
 
-    @Option("Write the results as JUnit's XML.", "file", completion: .file(extensions: ["xml"]))
+    @Option("Write the results as JUnit XML.", "file", completion: .file(extensions: ["xml"]))
     var junit: String?
 
     @Option(
@@ -49,11 +50,11 @@ struct Expect: ParsableCommand {
         "file", completion: .file(extensions: ["html"]))
     var html: String?
 
-    @Flag(help: "Print the results by the Test Anything Protocol.")
+    @Flag(help: "Print the results in the format of the Test Anything Protocol.")
     var tap = false
 
     @Option(
-        "Draw both cameras over one another, the place marked where they part.", "file",
+        "Draw both cameras in one picture, and mark where they diverge.", "file",
         completion: .file(extensions: ["svg"]))
     var plot: String?
 
@@ -63,7 +64,7 @@ struct Expect: ParsableCommand {
 
     @OptionGroup var socket: SocketOptions
 
-    @Option("Follow this camera of the daemon's.", "name", completion: .cameras)
+    @Option("Follow this camera of the daemon.", "name", completion: .cameras)
     var camera: CameraName?
 
     @Argument(help: "The traces, recordings or logs; - is standard input.", completion: .file())
@@ -118,37 +119,37 @@ struct ExpectationOptions: ParsableArguments {
     var golden: String?
 
     @Option(
-        "How far it may be from the golden file, such as 0.5pt,0.001zoom,0.1deg,20ms; exact if left out.", "tolerance")
+        "How far it may be from the golden file, such as 0.5pt,0.001zoom,0.1deg,20ms (default: exact).", "tolerance")
     var tolerance: Tolerance?
 
-    @Option("When the camera has to be there: start, end (the default) or a time.", "moment")
+    @Option("When the camera must be there: start, end (the default) or a time.", "moment")
     var at: String?
 
-    @Option("Where it has to be.", "lat,lng")
+    @Option("Where it must be.", "lat,lng")
     var target: String?
 
-    @Option("The zoom that it has to have.", "level")
+    @Option("The zoom that it must have.", "level")
     var zoom: String?
 
-    @Option("The bearing that it has to have.", "degrees")
+    @Option("The bearing that it must have.", "degrees")
     var bearing: String?
 
-    @Option("The viewing angle that it has to have.", "degrees")
+    @Option("The viewing angle that it must have.", "degrees")
     var angle: String?
 
     @Option("How far it may be from there (default: 1pt,0.01zoom,0.1deg).", "tolerance")
     var within: String?
 
-    @Option("It has to rest from this time on.", "time")
+    @Option("It must rest from this time on.", "time")
     var idleBy: String?
 
-    @Option("Its target may never leave these bounds.", "south,west,north,east")
+    @Option("Its target must never leave these bounds.", "south,west,north,east")
     var neverOutside: String?
 
-    @Option("Its zoom may never leave this range.", "low,high")
+    @Option("Its zoom must never leave this range.", "low,high")
     var zoomBetween: String?
 
-    @Option("It has to move so many times.", "n")
+    @Option("It must move this many times.", "n")
     var moves: String?
 
     @Option(

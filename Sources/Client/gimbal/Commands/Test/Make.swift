@@ -7,12 +7,12 @@ import Traces
 
 struct Make: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Make fingers up: a gesture, or a random session.",
+        abstract: "Make up fingers: a gesture, or a random session.",
         discussion: """
-            Fingers go as people's do, with a touch of tremor, and the recognizer says what they mean. The same seed makes \
-            the same bytes. Gestures: \(MadeGesture.allCases.map(\.rawValue).joined(separator: ", ")). What no option \
-            says is chosen by the seed. A random session has some of all gestures; it begins where maps break (the \
-            antimeridian, the poles, the ends of the zoom, within narrow bounds) unless --start says where.
+            Fingers move as people's do, with a slight tremor, and the recognizer decides what they mean. The same \
+            seed makes the same bytes. Gestures: \(MadeGesture.allCases.map(\.rawValue).joined(separator: ", ")). The \
+            seed chooses what no option specifies. A random session has gestures of all kinds; it begins where maps \
+            break (the antimeridian, the poles, the ends of the zoom, within narrow bounds) unless --start says where.
 
             Examples:
               gimbal make pinch --scale 2 --seed 1 -o pinch.ndjson
@@ -23,19 +23,19 @@ struct Make: ParsableCommand {
             """
     )
 
-    @Option("What the same fingers come from again.", "n")
+    @Option("The seed; the same one makes the same fingers.", "n")
     var seed: UInt64 = 1
 
-    @Option("How long the gesture, or the random session, takes.", "time")
+    @Option("How long the gesture or the random session takes.", "time")
     var duration: Milliseconds?
 
-    @Option("Where fingers land, or their middle.", "x,y")
+    @Option("Where the finger lands, or the middle of several.", "x,y")
     var from: ScreenPoint?
 
-    @Option("Where they go.", "x,y")
+    @Option("Where they move to.", "x,y")
     var to: ScreenPoint?
 
-    @Option("By how much a pinch grows.", "factor")
+    @Option("The scale of a pinch.", "factor")
     var scale: Number?
 
     @Option("How far a rotation turns, clockwise.", "degrees")
@@ -47,10 +47,10 @@ struct Make: ParsableCommand {
     @Option("Where the camera begins.", "lat,lng")
     var start: LatLng?
 
-    @Option("The zoom that it begins with, 2 to 21.", "level")
+    @Option("The camera's zoom at the beginning, 2 to 21.", "level")
     var zoom: Number?
 
-    @Flag(help: "Write the touches, as of a web page, and not the trace that they make.")
+    @Flag(help: "Write the touches, as of a web page, instead of the trace that they make.")
     var touches = false
 
     @OptionGroup var destination: OutputOptions

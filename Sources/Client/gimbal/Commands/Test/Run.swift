@@ -10,14 +10,14 @@ struct Run: ParsableCommand {
         abstract: "Play traces, or recordings of touches, without a daemon.",
         discussion: """
             Prints the camera's events as "gimbal replay --follow --speed max" does with a daemon, byte for byte, in a \
-            fraction of a second for minutes of gestures: for tests, and wherever no daemon is. \
+            fraction of a second for minutes of gestures: for tests, and wherever there is no daemon. \
             \(RecordingOptions.note)
 
-            Errors name the line of the trace, and the status is 1 then. Each file has a camera of its own. It does not \
-            pause, whatever a header says, and plays a trace once that would be played for ever.
+            Errors name the line of the trace, and the status is then 1. Each file has a camera of its own. The \
+            command never pauses, whatever a header says, and plays a trace once that would be played forever.
 
-            With --mcap it also writes a file that Foxglove shows: the camera's target and visible region on a map, and its \
-            events. Each trace is then played once, one behind the other.
+            With --mcap, it also writes a file that Foxglove shows: the camera's target and visible region on a map, \
+            and its events. Each trace is then played once, one after the other.
 
             Examples:
               gimbal run pan.ndjson >events.ndjson
@@ -28,18 +28,18 @@ struct Run: ParsableCommand {
             """
     )
 
-    @Option("The camera, instead of the one that the header names.", "name")
+    @Option("The camera, instead of the one in the header.", "name")
     var camera: CameraName?
 
     @OptionGroup var recording: RecordingOptions
 
     @OptionGroup var selection: TraceNumber
 
-    @Flag(help: "Print how each trace went, and not the events.")
+    @Flag(help: "Print how each trace went, instead of the events.")
     var summary = false
 
     @Option(
-        help: ArgumentHelp("Write an MCAP file, too, in the place of what is there.", valueName: "file"),
+        help: ArgumentHelp("Also write an MCAP file, replacing an existing one.", valueName: "file"),
         completion: .file(extensions: ["mcap"]))
     var mcap: String?
 

@@ -8,11 +8,11 @@ import UnixSocket
 
 struct Shrink: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Make a trace small with which a command fails.",
+        abstract: "Shrink a trace that makes a command fail.",
         discussion: """
-            The command runs with a file in place of {}, and fails if its status is not 0. Whole gestures are left out, \
-            then lines, then members of frames and of the header, for as long as the command ends with the same status as \
-            with the whole trace. What the command prints is not shown.
+            The command runs with a file in place of {}, and fails if its status is not 0. Whole gestures are removed, \
+            then lines, then members of frames and of the header, as long as the command ends with the same status as \
+            with the whole trace. The output of the command is not shown.
 
             Examples:
               gimbal shrink long.ndjson -o small.ndjson -- gimbal expect {} --never-outside 48,2,49,3
@@ -20,7 +20,7 @@ struct Shrink: ParsableCommand {
             """
     )
 
-    @Option("How often the command may be run.", "n")
+    @Option("How many times the command may be run.", "n")
     var limit = 2000
 
     @OptionGroup var selection: TraceNumber
@@ -30,7 +30,7 @@ struct Shrink: ParsableCommand {
     @Argument(help: "The trace or recording.", completion: .file())
     var trace: String
 
-    @Argument(parsing: .postTerminator, help: "The command, with {} where the trace's file is to be.")
+    @Argument(parsing: .postTerminator, help: "The command, with {} in place of the trace's file.")
     var command: [String] = []
 
     func validate() throws {

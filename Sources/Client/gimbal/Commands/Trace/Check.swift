@@ -9,16 +9,17 @@ import Traces
 
 struct Check: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Hold a trace against the protocol.",
+        abstract: "Check a trace against the protocol.",
         discussion: """
-            No daemon is needed. An error is a line that a daemon rejects; a warning is one that it takes, but hardly as it \
-            was meant: gestures that change before they begin, or never end; lines behind the trace's end; times that \
-            jump by more than an hour.
+            No daemon is needed. An error is a line that a daemon rejects; a warning is a line that it accepts, but \
+            that was hardly intended: gestures that change before they begin, or never end; lines after the trace's \
+            end; times that jump by more than an hour.
 
               pan.ndjson:12: error: scale must be a number from 1e-09 to 1000000000 (scale)
 
-            The status is 65 where there is an error, or with --strict a warning; otherwise 0. At most as many findings as \
-            --limit says are printed; all are counted. Of a file that is no trace it says what it is.
+            The status is 65 if there is an error, or with --strict a warning; otherwise it is 0. At most --limit \
+            findings of each trace are printed; all are counted. If a file is not a trace, the command says what it \
+            is.
 
             Examples:
               gimbal check session.ndjson
@@ -30,13 +31,13 @@ struct Check: ParsableCommand {
     @Flag(help: "Print the findings as lines of JSON.")
     var json = false
 
-    @Flag(help: "Say what a daemon rejects, and nothing else.")
+    @Flag(help: "Print only what a daemon rejects.")
     var noWarnings = false
 
-    @Flag(help: "End with status 65 for warnings, too.")
+    @Flag(help: "Exit with status 65 for warnings, too.")
     var strict = false
 
-    @Option("How many findings to print of each trace.", "n")
+    @Option("How many findings of each trace to print.", "n")
     var limit = 100
 
     @Argument(help: "The traces; - is standard input.", completion: .file(extensions: ["ndjson"]))

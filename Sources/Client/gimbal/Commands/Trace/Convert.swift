@@ -8,20 +8,21 @@ struct Convert: ParsableCommand {
         abstract: "Make a trace of a recording of touches, or touches for other tools.",
         discussion: """
             Fingers become gestures as people mean them on a map, in a trace that "gimbal replay" and any other client \
-            can play. With --touches the trace has the fingers themselves, and the daemon makes the same gestures of \
-            them. \(RecordingOptions.note)
+            can play. With --touches, the trace contains the fingers themselves, and the daemon makes the same \
+            gestures from them. \(RecordingOptions.note)
 
-            Positions are scaled to the device's own size at 160 points for an inch, where the recording tells it; \
+            Positions are scaled to the device's own size at 160 points per inch, if the recording states it; \
             otherwise its longer side is 844 points. Time counts from the first report of fingers: what was recorded \
-            before it, be it keys or an empty screen, is left out. Of several devices that fingers touch, the first one \
-            is followed; it is said which others there are, and --device-number takes them. Lines that are damaged are \
-            named and skipped. ^C ends a recording that comes from a pipe or a device, and the trace is whole.
+            before it, such as keys or an empty screen, is omitted. If fingers touch several devices, the first one is \
+            followed; the others are reported, and --device-number selects them. Damaged lines are reported and \
+            skipped. ^C ends a recording that comes from a pipe or a device, and the trace is complete.
 
             With --to, fingers are written for a tool that performs them: those of a recording, or those that make a \
-            trace's gestures. They are put on a grid that comes through such tools unharmed: whole points, 33.3 ms a step, \
-            one finger that lands or lifts at a time, and a rest of 200 ms before the last one lifts, which leaves no \
-            fling. What that changes is said. --expected has the camera that the exported fingers make: what "gimbal run" prints \
-            of the written file without options, which has the header of the trace in it; --force replaces that file, too.
+            trace's gestures. They are put on a grid that survives such tools: whole points, steps of 33.3 ms, one \
+            finger that lands or lifts at a time, and a rest of 200 ms before the last one lifts, which leaves no \
+            fling. What that changes is reported. --expected writes the camera that the exported fingers make: what \
+            "gimbal run" prints for the written file without options, which contains the header of the trace; --force \
+            replaces that file, too.
 
             Examples:
               gimbal convert pinch.evemu -o pinch.ndjson

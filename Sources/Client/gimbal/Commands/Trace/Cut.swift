@@ -5,16 +5,16 @@ import Traces
 
 struct Cut: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Cut a stretch out of a trace.",
+        abstract: "Cut a section out of a trace.",
         discussion: """
-            The cut is a trace of its own: its header is the camera at --from, it begins the gestures that are active there, \
-            and played it makes the same positions as that stretch of the whole. What happens at the very time of --from \
-            comes before the cut, but for 0, the beginning; what happens at that of --until is a part of it; what still moves \
-            then is stopped.
+            The cut is a trace of its own: its header is the camera at --from, it begins the gestures that are active \
+            there, and when played, it makes the same positions as that section of the whole. What happens at exactly \
+            --from comes before the cut, except at 0, the beginning; what happens at exactly --until is part of it; \
+            what still moves then is stopped.
 
-            Where a fling, an animation or a tap moves the camera at --from, no header can tell all that it is: the cut then \
-            begins at the last moment before, which is said on standard error. Lines are written as "gimbal record" writes \
-            them, and those that a daemon would reject are left out.
+            If a fling, an animation or a tap moves the camera at --from, no header can describe it completely: the \
+            cut then begins at the last moment before, which is reported on standard error. Lines are written as \
+            "gimbal record" writes them, and those that a daemon would reject are omitted.
 
             Times count from the trace's first event: \(Milliseconds.note)
 

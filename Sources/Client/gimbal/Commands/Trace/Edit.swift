@@ -7,13 +7,13 @@ import Traces
 
 struct Edit: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Change a trace as a whole.",
+        abstract: "Change a whole trace.",
         discussion: """
-            --move-to plays the same fingers at another place: the camera begins there, and every place that the trace \
-            names is moved as far on the map. --start changes only where the camera begins. --speed changes times, \
-            animations and the velocities of flings; --trim-idle shortens pauses in which no gesture is active and nothing \
-            moves, so that the camera's way stays the same. Fingers stay where they were on the screen, whatever its size. \
-            A recording is edited as the trace that "gimbal convert" makes of it; lines that a daemon would reject stay.
+            --move-to plays the same fingers at another place: the camera begins there, and every place in the trace \
+            moves as far on the map. --start changes only where the camera begins. --speed changes times, animations \
+            and the velocities of flings; --trim-idle shortens pauses in which no gesture is active and nothing moves, \
+            so the camera's path stays the same. Fingers stay where they were on the screen, whatever its size. A \
+            recording is edited as the trace that "gimbal convert" makes of it; lines that a daemon would reject stay.
 
             Examples:
               gimbal edit pan.ndjson --move-to 35.36,138.73 -o fuji.ndjson
@@ -26,18 +26,18 @@ struct Edit: ParsableCommand {
     @Option("The screen's size, in points.", "size", name: .customLong("viewport"))
     var size: Size?
 
-    @Option("Where the camera begins, and its zoom if it is told.", "lat,lng,zoom")
+    @Option("Where the camera begins, and optionally its zoom.", "lat,lng,zoom")
     var start: String?
 
-    @Option("Do the same elsewhere: where the camera is to begin.", "lat,lng")
+    @Option("Do the same elsewhere: where the camera begins.", "lat,lng")
     var moveTo: LatLng?
 
     @Option(
-        help: ArgumentHelp("Play everything so many times as fast.", valueName: "factor"),
+        help: ArgumentHelp("Play everything this many times as fast.", valueName: "factor"),
         transform: Speed.init(typedFactor:))
     var speed: Speed?
 
-    @Option("Let no pause in which nothing moves be longer than this.", "time")
+    @Option("Limit pauses in which nothing moves to this time.", "time")
     var trimIdle: Milliseconds?
 
     @Option("The bounds of the target, or none.", "south,west,north,east")

@@ -9,14 +9,16 @@ import UnixSocket
 
 struct Perform: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Perform a recording's or a trace's fingers on an Android phone.",
+        abstract: "Perform the fingers of a recording or a trace on an Android phone.",
         discussion: """
-            The phone is one that adb reaches. Its command "uinput" makes a touchscreen beside the phone's own and moves \
-            fingers on it: those that "gimbal convert --to uinput-script" writes, scaled to the whole screen. What they \
-            change is said as there. The touchscreen is gone at the end, and with ^C, and its fingers with it.
+            The phone is one that adb reaches. Its command "uinput" makes a touchscreen beside the phone's own and \
+            moves fingers on it: those that "gimbal convert --to uinput-script" writes, scaled to the whole screen. \
+            Changes are reported as by that command. The touchscreen and its fingers are gone at the end, and after \
+            ^C.
 
-            Where adb may not use uinput, or the phone has none (Android 9 and earlier), the server of scrcpy performs \
-            the same fingers: a file of a release of scrcpy, 2.0 or later, which is put on the phone and removes itself.
+            If adb may not use uinput, or the phone has none (Android 9 and earlier), the server of scrcpy performs \
+            the same fingers: a file of a release of scrcpy, 2.0 or later, which is copied to the phone and removes \
+            itself.
 
             Examples:
               gimbal perform pinch.evemu
@@ -27,16 +29,16 @@ struct Perform: ParsableCommand {
 
     @OptionGroup var options: RecordingOptions
 
-    @Option("Perform on the phone of this serial number, where adb reaches several.", "serial")
+    @Option("Perform on the phone with this serial number, if adb reaches several.", "serial")
     var serial: String?
 
     @Option("Use this adb instead of the one in the PATH.", "program", completion: .file())
     var adb: String?
 
-    @Option("Perform by this server of scrcpy instead of the phone's uinput.", "file", completion: .file())
+    @Option("Use this server of scrcpy instead of the phone's uinput.", "file", completion: .file())
     var scrcpyServer: String?
 
-    @Option("The server's version, which it demands.", "version")
+    @Option("The server's version, which it requires.", "version")
     var scrcpyVersion: String?
 
     @Argument(help: "The recording or trace; - is standard input.", completion: .file())

@@ -12,14 +12,15 @@ struct Plot: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Draw what a trace does to a camera.",
         discussion: """
-            The target's way on a map, with its bounds and what the camera shows at the beginning, at the end and where it \
-            rests between them; below, where the fingers went on the screen, zoom, bearing and viewing angle with their limits, and the gestures, over time. \
-            It needs no daemon. \(RecordingOptions.note)
+            Draws the target's path on a map, with its bounds and what the camera shows at the beginning, at the end \
+            and where it rests between them; below it, where the fingers went on the screen, and over time, zoom, \
+            bearing and viewing angle with their limits, and the gestures. No daemon is needed. \
+            \(RecordingOptions.note)
 
-            The picture is SVG, for light and dark pages, and PNG or PDF for a file that is named .png or .pdf: one of \
-            rsvg-convert, inkscape and ImageMagick must be there for that. Times are those of a replay; it is said where in the \
-            file they begin to count. Lines that are wrong are named and left out. Of several traces in one \
-            file the first is drawn, or the one that --trace says.
+            The picture is SVG, for light and dark pages, or PNG or PDF for a file that is named .png or .pdf, which \
+            needs rsvg-convert, inkscape or ImageMagick. Times are those of a replay; the picture says where in the \
+            file they begin to count. Wrong lines are reported and skipped. If there are several traces in one file, \
+            the first is drawn, or the one that --trace selects.
 
             Examples:
               gimbal plot pan.ndjson -o pan.svg
@@ -33,7 +34,7 @@ struct Plot: ParsableCommand {
 
     @OptionGroup var selection: TraceNumber
 
-    @Flag(help: "Draw the times beside the map, and not below it.")
+    @Flag(help: "Draw what changes over time beside the map, not below it.")
     var wide = false
 
     @OptionGroup var destination: OutputOptions
