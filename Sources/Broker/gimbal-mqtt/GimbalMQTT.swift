@@ -13,21 +13,21 @@ import UnixSocket
 struct GimbalMQTT: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "gimbal-mqtt",
-        abstract: "Takes map cameras beyond their machine, by MQTT.",
+        abstract: "Connects map cameras on different machines over MQTT.",
         discussion: """
-            Stands between gimbald and an MQTT broker. As a node it tells the broker what the daemon's cameras do, and takes \
-            gestures and commands for them; as a mirror it moves a camera of this daemon as one of another node moves.
+            Connects gimbald to an MQTT broker. As a node, it publishes what the daemon's cameras do and accepts gestures and \
+            commands for them; as a mirror, it moves a camera of this daemon the way a camera of another node moves.
 
-            Topics lie below gimbal/NODE/, and Protocols/mqtt.md has all of them. Who may publish to them is for the broker's \
-            access control to say: clients that may publish to CAMERA/gesture and CAMERA/set move cameras.
+            Topics are below gimbal/NODE/; Protocols/mqtt.md lists them. The broker's access control decides who may publish \
+            to them: clients that may publish to CAMERA/gesture and CAMERA/set can move cameras.
 
-            The daemon's socket is --socket PATH, else $GIMBAL_SOCKET, else the first of these that is there: gimbal.sock in \
-            $RUNTIME_DIRECTORY, in $XDG_RUNTIME_DIR and in /tmp/gimbal-UID, the system's /run/gimbal/gimbal.sock and \
-            /run/gimbal/watch.sock.
+            The daemon's socket is --socket PATH, else $GIMBAL_SOCKET, else the first of these where a daemon answers: \
+            gimbal.sock in $RUNTIME_DIRECTORY, in $XDG_RUNTIME_DIR and in /tmp/gimbal-UID, and the system's \
+            /run/gimbal/gimbal.sock and /run/gimbal/watch.sock.
 
-            Broker and daemon may come and go: both are waited for, and afterwards all is told again.
+            The broker and the daemon may come and go: gimbal-mqtt waits for both, then publishes everything again.
 
-            Where cameras would follow each other in a circle, those of the circle follow none, and the log names them.
+            Cameras that would follow each other in a circle follow nothing; the log names them.
 
             Examples:
               gimbal-mqtt --broker mqtt://localhost --node left
@@ -37,109 +37,109 @@ struct GimbalMQTT: ParsableCommand {
               gimbal-mqtt --broker mqtt://wall --follow guide/main --viewsync 10.42.42.255:21567
 
             Files:
-              --credentials FILE   lines such as "user = NAME" and "password = WORDS"; others may not be able to read it. Left \
-            out, it is the file mqtt in $CREDENTIALS_DIRECTORY, which systemd's LoadCredential= fills
+              --credentials FILE   lines such as "user = NAME" and "password = WORDS"; must not be readable by other users. \
+            Default: the file mqtt in $CREDENTIALS_DIRECTORY, which systemd's LoadCredential= fills
 
             Exit status:
-              0    ended by SIGTERM or SIGINT; with --status, this machine's clock is synchronized
+              0    stopped by SIGTERM or SIGINT; with --status, this machine's clock is synchronized
               1    with --status, it is not
-              64   an option is wrong
-              69   another bridge has the name of this node
-              71   the system refuses what it must do
+              64   usage error
+              69   another bridge uses the name of this node
+              71   operating system error
             """,
         version: "gimbal-mqtt \(gimbalVersion)")
 
     @Option(
         help: ArgumentHelp(
-            "The broker: mqtt://HOST[:PORT], or mqtts:// for TLS; repeated for the others of a cluster.",
+            "The broker: mqtt://HOST[:PORT], or mqtts:// for TLS; repeat for the other servers of a cluster.",
             valueName: "url"
         ))
     var broker: [BrokerAddress] = []
 
-    @Option("Publish this daemon's cameras as a node of this name.", "name")
+    @Option("Publish this daemon's cameras as a node with this name.", "name")
     var node: String?
 
     @Option("The daemon's socket.", "path")
     var socket: String?
 
-    @Option("Tell of this camera only, and take lines for it alone; may be repeated.", "name")
+    @Option("Publish this camera only, and accept lines only for it; may be repeated.", "name")
     var camera: [String] = []
 
-    @Flag(help: "Publish every event, too.")
+    @Flag(help: "Also publish every event.")
     var events = false
 
-    @Flag(help: "Tell a motion when it begins, in place of the positions on its way: for mirrors.")
+    @Flag(help: "Publish a motion when it begins instead of the positions along it; for mirrors.")
     var motions = false
 
-    @Option(help: "Messages a second, at most, about a camera that moves: 0.1 to 1000.")
+    @Option(help: "Maximum messages per second about a moving camera, 0.1 to 1000.")
     var rate = 30.0
 
-    @Flag(help: "Take no gestures, commands and questions from the broker.")
+    @Flag(help: "Accept no gestures, commands or queries from the broker.")
     var watchOnly = false
 
-    @Option("Cancel a publisher's gestures after this long a silence, 0.1 to 3600.", "seconds")
+    @Option("Cancel a publisher's gestures after it has been silent this long, 0.1 to 3600.", "seconds")
     var feedTimeout = 10.0
 
-    @Option("At most so many publishers of gestures at one time, 1 to 512.", "count")
+    @Option("Maximum number of simultaneous publishers of gestures, 1 to 512.", "count")
     var maxFeeds = 64
 
-    @Option("A file with the user's name and password.", "file")
+    @Option("A file with the user name and password.", "file")
     var credentials: String?
 
-    @Option("The certificates to trust, in PEM; without it those of the system.", "file")
+    @Option("The certificates to trust, in PEM; by default those of the system.", "file")
     var ca: String?
 
-    @Option("A certificate to show the broker, in PEM.", "file")
+    @Option("A certificate to present to the broker, in PEM.", "file")
     var certificate: String?
 
     @Option("The key of that certificate.", "file")
     var key: String?
 
-    @Option("The version of MQTT: 5 or 3.1.1.", "version")
+    @Option("The MQTT version: 5 or 3.1.1.", "version")
     var mqtt = MQTTVersion.five
 
-    @Option("MQTT's keep-alive interval, 5 to 3600; $state is published again after three times as long.", "seconds")
+    @Option("The MQTT keep-alive interval, 5 to 3600; $state is published again every three intervals.", "seconds")
     var keepalive = 10
 
     @Option("Follow this camera of a node; may be repeated.", "node/camera")
     var follow: [String] = []
 
-    @Option("The local camera that is to move likewise; one for each --follow.", "local", name: .customLong("as"))
+    @Option("The local camera that mirrors the followed one; one for each --follow.", "local", name: .customLong("as"))
     var local: [String] = []
 
     @Option(
-        parsing: .unconditional, help: ArgumentHelp("Add this to the bearing that is followed.", valueName: "degrees")
+        parsing: .unconditional, help: ArgumentHelp("Add this to the followed bearing.", valueName: "degrees")
     )
     var offsetBearing = 0.0
 
-    @Option("Show what is followed so long after it was so, whatever the network does: 10ms to 5000ms.", "time")
+    @Option("Show each followed position after this fixed delay, whatever the network does: 10ms to 5000ms.", "time")
     var playOut: Milliseconds?
 
-    @Flag(help: "Keep the viewport of the local camera: its screen has another size.")
+    @Flag(help: "Keep the local camera's viewport, for a screen of another size.")
     var keepViewport = false
 
-    @Option("Which screen of a wall this is: column and row, from 0.", "x,y")
+    @Option("The column and row of this screen in a wall, from 0.", "x,y")
     var tile: Pair?
 
-    @Option("How many columns and rows the wall has.", "n,m")
+    @Option("The number of columns and rows of the wall.", "n,m")
     var of: Pair?
 
-    @Option("The size of each screen in points.", "width,height")
+    @Option("The size of each screen, in points.", "width,height")
     var screen: Pair?
 
-    @Option("What the frames between screens hide, in points.", "x,y")
+    @Option("How much the frames between screens hide, in points.", "x,y")
     var bezel: Pair?
 
-    @Option("Send what is followed to Google Earth as ViewSync's datagrams.", "host:port")
+    @Option("Send the followed view to Google Earth, as ViewSync datagrams.", "host:port")
     var viewsync: String?
 
-    @Option("Write what is followed as KML's LookAt whenever it rests.", "file")
+    @Option("Write the followed view to this file, as a KML LookAt, whenever it comes to rest.", "file")
     var kml: String?
 
-    @Option(help: "What is logged: error, warning, info or debug.")
+    @Option(help: "The log level: error, warning, info or debug.")
     var logLevel = LogLevel.info
 
-    @Flag(help: "Print how good this machine's clock is, and do nothing else.")
+    @Flag(help: "Print how accurate this machine's clock is, and exit.")
     var status = false
 
     // MARK: Checking

@@ -15,25 +15,26 @@ import WebServer
 struct GimbalWeb: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "gimbal-web",
-        abstract: "Serves a page that shows a daemon's map cameras, and moves them.",
+        abstract: "Serves a web page that shows and moves a daemon's map cameras.",
         discussion: """
-            Prints the page's link as the one line on standard output, and serves until it is ended by ^C or SIGTERM. "gimbal \
-            web" starts it, with a daemon if there is none, and opens the page.
+            Prints the link of the page as the only line on standard output, and serves until ^C or SIGTERM. "gimbal web" \
+            starts it, with a daemon if none is running, and opens the page.
 
-            The link has a token behind its #. Who holds it may move cameras; another token, whose link the page shows, only \
-            looks. Only this machine can connect, unless --listen names another address. Then the link is for others in the \
-            network, too, and everything between them goes through --tls-cert and --tls-key. --insecure-lan does without: \
-            every machine in the network can read what is sent, the token included, and a phone's browser then gives a page no \
-            wake lock, and of fingers one position a frame instead of all of them.
+            The link contains a token, after the #. A browser with this token may move cameras; a second token, whose link the \
+            page shows, only lets it watch. Only this machine can connect unless --listen names another address. Then the link \
+            works for others in the network, too, and --tls-cert and --tls-key encrypt all traffic. --insecure-lan does \
+            without TLS: every machine in the network can read the traffic, including the token, and the browser of a phone \
+            gives the page no wake lock, and only one position per finger and frame instead of all of them.
 
-            The map is coastlines and borders, drawn by the page. --map-style has MapLibre GL JS draw it, in a style of yours, by \
-            --map-engine. Then the page may ask the style's origin, too, and those that --map-origin names: no others.
+            The map shows coastlines and borders, drawn by the page. With --map-style and --map-engine, MapLibre GL JS draws \
+            it in a style of your own. The page may then also send requests to the origin of the style and to those given with \
+            --map-origin, but to no others.
 
-            A service manager may pass the listening socket (systemd.socket(5)); gimbal-web.socket does.
+            A service manager may pass the listening socket (systemd.socket(5)), as gimbal-web.socket does.
 
             Limits: \(Limits().connections) connections, \(Limits().streams) pages, requests of \(Limits().lineBytes >> 10) KiB \
-            (a recording: \(Limits().recordingBytes >> 20) MiB), \(Int(Limits().requestsPerSecond)) of them a second for each \
-            page. A page that does not read is told what it missed.
+            (a recording: \(Limits().recordingBytes >> 20) MiB), \(Int(Limits().requestsPerSecond)) of them per second and page. \
+            A page that does not read fast enough is told what it missed.
 
             Examples:
               gimbal-web --port 8080
@@ -42,19 +43,22 @@ struct GimbalWeb: AsyncParsableCommand {
               gimbal-web --port 8117 --allow-origin https://map.example
               gimbal-web --map-style https://map.example/style.json --map-engine maplibre-gl.js
 
-            Status: 0 when it was ended, 64 for a wrong option, 69 if it cannot listen, 78 if the tokens, the certificate or \
-            the map engine cannot be used, which no restart mends.
+            Exit status:
+              0    stopped by ^C or SIGTERM
+              64   usage error
+              69   cannot listen
+              78   cannot use the tokens, the certificate or the map engine; a restart does not help
             """,
         version: "gimbal-web \(gimbalVersion)")
 
     @Option("The daemon's socket (default: where gimbal looks for it).", "path")
     var socket: String?
 
-    @Option("The port, 0 to 65535; 0 is any that is free.", "number")
+    @Option("The port, 0 to 65535; 0 picks a free one.", "number")
     var port = 0
 
     @Option(
-        "The address to listen on; beyond this machine, with --tls-cert and --tls-key or --insecure-lan.", "address")
+        "The address to listen on; beyond this machine, needs --tls-cert and --tls-key or --insecure-lan.", "address")
     var listen = "127.0.0.1"
 
     @Option("The certificate and its chain, in PEM.", "file", name: .customLong("tls-cert"), completion: .file())
@@ -63,41 +67,41 @@ struct GimbalWeb: AsyncParsableCommand {
     @Option("The certificate's key, in PEM.", "file", completion: .file())
     var tlsKey: String?
 
-    @Flag(help: "Listen beyond this machine without TLS: every machine in the network can read along.")
+    @Flag(help: "Listen beyond this machine without TLS: every machine in the network can read the traffic.")
     var insecureLan = false
 
     @Option(
-        "Another name that the server goes by, such as that of its certificate; may be there several times.", "name")
+        "Another name of the server, such as the one in its certificate; may be repeated.", "name")
     var host: [String] = []
 
     @Option(
-        "Where pages of your own come from that may follow and feed, with a token, such as https://map.example; may be "
-            + "there several times.", "origin")
+        "The origin of pages of your own that may follow and feed cameras, with a token, such as https://map.example; "
+            + "may be repeated.", "origin")
     var allowOrigin: [String] = []
 
-    @Option("The address of a style in which MapLibre GL JS draws the map, with --map-engine.", "url")
+    @Option("The address of a style for MapLibre GL JS to draw the map in; needs --map-engine.", "url")
     var mapStyle: String?
 
     @Option("Your maplibre-gl.js, 5.24 or later, for --map-style.", "file", completion: .file(extensions: ["js"]))
     var mapEngine: String?
 
     @Option(
-        "Another origin than the style's own that its tiles, glyphs or sprites come from; may be there several times.",
+        "Another origin of the style's tiles, glyphs or sprites, besides its own; may be repeated.",
         "origin")
     var mapOrigin: [String] = []
 
     @Option(
-        "Keep the tokens in a file, so that links go on working: it is made if it is not there.", "file",
+        "Keep the tokens in a file, so that links stay valid; the file is created if missing.", "file",
         completion: .file())
     var tokens: String?
 
     @Option(
-        "Serve /metrics, for Prometheus, to those who show the token in a file, which is made if it is not there.",
+        "Serve /metrics, for Prometheus, to clients that present the token in a file, which is created if missing.",
         "file",
         completion: .file())
     var metricsToken: String?
 
-    @Flag(help: "Open the page in the browser, too.")
+    @Flag(help: "Also open the page in the browser.")
     var open = false
 
     func validate() throws {

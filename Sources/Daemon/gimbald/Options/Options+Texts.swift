@@ -24,23 +24,24 @@ extension Options.Only {
 }
 
 extension Options {
-    private static let abstract = "Owns map cameras, and moves them as gestures say."
+    private static let abstract = "Owns map cameras and applies touch gestures to them."
 
     private static let about = """
-        Takes gestures and commands on a Unix socket, one JSON object per line, and tells subscribers
-        what the cameras do. SIGTERM and SIGINT end it in order; SIGUSR2 restarts it in place, as the program
-        that is installed now, without dropping a client.
+        Accepts gestures and commands on a Unix socket, one JSON object per line, and
+        reports to subscribers what the cameras do. SIGTERM and SIGINT shut it down
+        cleanly; SIGUSR2 restarts it in place, as the program that is installed now,
+        without dropping a client.
         """
 
     private static let notes = """
         Exit status:
-          0    it was asked to end; nothing is wrong with the file that --check-config names
-          1    something is
-          64   wrong usage
-          69   another daemon has the socket, or keeps its state in the folder
-          71   the system refused what it needs
-          73   the socket cannot be made
-          74   what the cameras came to in the end cannot be saved
+          0    stopped by a signal; --check-config found no problems
+          1    --check-config found problems
+          64   usage error
+          69   another daemon uses the socket or the state directory
+          71   operating system error
+          73   the socket cannot be created
+          74   the final state of the cameras cannot be saved
 
         Examples:
           gimbald --socket /tmp/map.sock
@@ -53,76 +54,77 @@ extension Options {
     /// The sections that only the man page has. `manual.awk` knows their headings.
     private static let sections = """
         Signals:
-          SIGTERM, SIGINT  It ends in order: it takes nothing more, sends what was emitted to who reads, for two
-              seconds at most, and saves the cameras. A second one ends it at once.
-          SIGUSR2  It restarts in place: the same process with the same options, clients and cameras, as the
-              program that is now installed where it was started from. What moves, moves on there. The file of
-              --config is read anew; if something is wrong with it, the daemon says so in the log and goes on.
-          SIGHUP  Nothing.
+          SIGTERM, SIGINT  Shut down cleanly: accept no more input, keep sending pending output to clients that read
+              it, for at most two seconds, and save the cameras. A second signal ends the daemon at once.
+          SIGUSR2  Restart in place: the same process keeps its options, clients and cameras, and runs the program
+              that is now installed at the path it was started from. Movements continue. The --config file is read
+              again; if it is invalid, the daemon logs the problem and continues without restarting.
+          SIGHUP  No effect.
 
         Environment:
-          RUNTIME_DIRECTORY, XDG_RUNTIME_DIR  Where the socket is made if neither an option nor the service
-              manager says.
-          STATE_DIRECTORY  Where the cameras are kept without --state-dir; of several folders the first.
-          LISTEN_FDS, LISTEN_PID, LISTEN_FDNAMES  Sockets that the service manager passes. One that is named
-              "watch" is for clients that may only subscribe and ask.
-          NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID  Where the service manager is told that the daemon is ready,
-              reloading, alive or ending, and how often.
-          JOURNAL_STREAM  Where it is standard error, log lines are the journal's entries, with the fields
-              CAMERA, CLIENT, CLIENT_UID, CLIENT_PID and MESSAGE_ID; else they begin with their priority.
+          RUNTIME_DIRECTORY, XDG_RUNTIME_DIR  Where the socket is created if neither an option nor the service
+              manager specifies it.
+          STATE_DIRECTORY  Where the cameras are saved without --state-dir; the first if it lists several directories.
+          LISTEN_FDS, LISTEN_PID, LISTEN_FDNAMES  Sockets passed by the service manager. One named "watch" is for
+              clients that may only subscribe and query.
+          NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID  Where to report to the service manager that the daemon is ready,
+              reloading, alive or stopping, and how often.
+          JOURNAL_STREAM  If it refers to standard error, log lines become journal entries with the fields CAMERA,
+              CLIENT, CLIENT_UID, CLIENT_PID and MESSAGE_ID; otherwise they begin with their priority.
 
         Files:
-          /run/gimbal/gimbal.sock  The socket of the system's daemon; gimbald.socket makes it.
-          /run/gimbal/watch.sock  Its socket for watching, where gimbald-watch.socket is enabled.
+          /run/gimbal/gimbal.sock  The socket of the system daemon, created by gimbald.socket.
+          /run/gimbal/watch.sock  Its watch socket, if gimbald-watch.socket is enabled.
           $XDG_RUNTIME_DIR/gimbal.sock  The socket of a user's daemon.
-          /tmp/gimbal-UID/gimbal.sock  The same where there is no such folder. The folder must be the user's own.
-          SOCKET.lock  Locked as long as the daemon lives that made SOCKET.
-          /var/lib/gimbal/cameras.ndjson  The cameras of the system's daemon. A user's are in
-              ~/.local/state/gimbal, or in ~/.config/gimbal with a systemd before 254; others' where --state-dir
-              says.
-          cameras.ndjson.new  The same while it is written. It replaces cameras.ndjson when it is on the disk.
-          cameras.ndjson.damaged  A file that could not be read. It is moved out of the way, in the place of an
-              older one, and the daemon begins without cameras.
-          /etc/gimbal/traces  The traces that the system's daemon can play by itself, each a file that "gimbal run" plays; a
-              user's are in ~/.config/gimbal/traces, others' where --trace-dir says. They are read when the daemon starts,
-              and by a restart in place.
-          /etc/gimbal/gimbald.conf  The settings of the system's daemon; a user's are in ~/.config/gimbal/gimbald.conf,
-              others' where --config says.
+          /tmp/gimbal-UID/gimbal.sock  The same if there is no such directory. /tmp/gimbal-UID must belong to the user.
+          SOCKET.lock  Locked while the daemon that created SOCKET runs.
+          /var/lib/gimbal/cameras.ndjson  The cameras of the system daemon. A user's daemon saves them in
+              ~/.local/state/gimbal, or in ~/.config/gimbal with systemd before version 254; any other daemon in
+              --state-dir.
+          cameras.ndjson.new  The same while it is being written. It replaces cameras.ndjson once it is on disk.
+          cameras.ndjson.damaged  A state file that could not be read. The daemon moves it out of the way, replacing
+              an older one, and starts without cameras.
+          /etc/gimbal/traces  The traces that the system daemon can play by itself, each a file that "gimbal run" plays.
+              A user's daemon reads ~/.config/gimbal/traces, any other daemon --trace-dir. They are read at startup and
+              by a restart in place.
+          /etc/gimbal/gimbald.conf  The settings of the system daemon. A user's daemon reads
+              ~/.config/gimbal/gimbald.conf, any other daemon the --config file.
 
         State:
-        The state file is text. Its first line says what it is and whether the daemon ended in order; two lines for
-        each camera follow, the header of a trace that begins where the camera is, and the subscription that goes on
-        from its last event; the last line has their number and a checksum. A file that was changed by hand, or cut,
-        is therefore damaged.
+        The state file is text. Its first line identifies the format and says whether the daemon shut down cleanly. Two
+        lines follow for each camera: the header of a trace that begins where the camera is, and the subscription that
+        resumes after its last event. The last line has the number of cameras and a checksum, so a file that was edited
+        by hand or truncated is detected as damaged.
 
-        It is written within seconds of a change, and when the daemon ends. The file is always whole: to back it up,
-        copy it at any time. To restore it:
+        The file is written within seconds of a change, and at shutdown. It is always complete: to back it up, copy it
+        at any time. To restore it:
 
           systemctl stop gimbald.socket gimbald.service
           install -o gimbal -g gimbal -m 600 BACKUP /var/lib/gimbal/cameras.ndjson
           systemctl start gimbald.socket
 
-        Cameras from a backup, or from before a crash, are where they were; what subscribers ask for from then on
-        begins with what is, since events in between may be lost.
+        Cameras from a backup, or from before a crash, are where they were saved. Subscriptions that resume then begin
+        with the current state, since events in between may be lost.
 
         Service:
-        systemctl reload gimbald is SIGUSR2, and returns when the daemon is ready again: it starts a program that
-        was installed, and applies changed settings, but for where it listens. systemctl restart gimbald does so too, and
-        applies changed units. Neither drops a client or an event. Settings are options and limits by their names, in /etc/gimbal/gimbald.conf:
+        systemctl reload gimbald sends SIGUSR2 and returns when the daemon is ready again. It starts a newly installed
+        program and applies changed settings, except for the sockets to listen on. systemctl restart gimbald does the
+        same, and also applies changed units. Neither drops a client or an event. Settings are options and limits by
+        name, in /etc/gimbal/gimbald.conf:
 
           allow-group = video
           cameras = 1000
 
-        A line that begins with # says nothing. An option that is repeatable may stand on several lines.
+        Lines that begin with # are comments. A repeatable option may appear on several lines.
 
-        With a wrong option the daemon does not start: systemctl status says why, and so does the error that clients
-        are answered. It is not started again by itself, but by the next client.
+        With an invalid option the daemon does not start. systemctl status shows the reason, and clients receive it as
+        an error. The service manager does not start the daemon again by itself, but the next client does.
 
-        MemoryMax= in the same place limits what it may use of memory. Beyond it the system kills the daemon, and the
-        service manager starts it a second later with the cameras as they were last saved: choose more than its
-        limits come to at worst, some 1.5 MiB for a connection, 2 MiB for a camera, 5 MiB more for one with all its
-        gestures and surfaces, and 8 MiB more for one that is recorded, and twice all-replay-bytes for what is
-        replayed, or set lower limits by --limit.
+        MemoryMax= limits the memory of the daemon; set it with systemctl edit gimbald. Beyond it the system kills the
+        daemon, and the service manager starts it a second later with the cameras as last saved. Choose more than the
+        limits add up to at worst: about 1.5 MiB per connection, 2 MiB per camera, 5 MiB more for a camera with all its
+        gestures and surfaces, 8 MiB more for one that is recorded, and twice all-replay-bytes for replays. Or set lower
+        limits with --limit.
 
         """
 
@@ -151,11 +153,11 @@ extension Options {
         Options:
         \(told.map(\.helpLines).joined(separator: "\n"))
 
-        Limits, by --limit NAME=N:
+        Limits, set with --limit NAME=N:
         \(limitLines)
 
         \(notes)
-        man gimbald tells of signals, files, the environment and the service.
+        See gimbald(8) for signals, files, the environment and the service.
 
         """
 

@@ -147,35 +147,39 @@ extension Options {
     static let limits = [
         LimitOption("connections", \.connections, 1...1_000_000, "at most N connections"),
         LimitOption(
-            "connections-per-user", \.connectionsPerUser, 1...1_000_000, "at most N connections of one user",
-            note: ", half of all; no limit\nfor root and the daemon's own user"),
+            "connections-per-user", \.connectionsPerUser, 1...1_000_000, "at most N connections per user",
+            note: ", half of all connections;\nno limit for root and the daemon's own user"),
         LimitOption("cameras", \.cameras, 1...65536, "at most N cameras"),
-        LimitOption("subscriptions", \.subscriptions, 1...65536, "at most N subscriptions of a connection"),
-        LimitOption("waits", \.waits, 1...65536, "at most N requests of a connection that wait for a camera"),
-        LimitOption("gestures", \.gestures, 1...1024, "at most N active gestures of a connection, per camera"),
-        LimitOption("camera-gestures", \.cameraGestures, 1...4096, "and of all connections, per camera"),
-        LimitOption("surfaces", \.surfaces, 1...1024, "at most N touched surfaces of a connection, per camera"),
-        LimitOption("camera-surfaces", \.cameraSurfaces, 1...1024, "and of all connections, per camera"),
-        LimitOption("line", \.line, 1024...1_048_576, "at most N bytes of a line"),
-        LimitOption("batch", \.frame, 1...1024, "at most N objects of an array"),
+        LimitOption("subscriptions", \.subscriptions, 1...65536, "at most N subscriptions per connection"),
+        LimitOption("waits", \.waits, 1...65536, "at most N requests per connection waiting for a camera"),
+        LimitOption("gestures", \.gestures, 1...1024, "at most N active gestures per connection and camera"),
         LimitOption(
-            "requests", \.requestsPerTurn, 1...65536, "N requests per client per turn; up to 4 N to many subscribers"),
+            "camera-gestures", \.cameraGestures, 1...4096, "at most N active gestures per camera, of all connections"),
+        LimitOption("surfaces", \.surfaces, 1...1024, "at most N touched surfaces per connection and camera"),
         LimitOption(
-            "unread", \.unreadReplies, 4096...(1 << 30), "N bytes of answers may be unread; then requests wait"),
+            "camera-surfaces", \.cameraSurfaces, 1...1024, "at most N touched surfaces per camera, of all connections"),
+        LimitOption("line", \.line, 1024...1_048_576, "at most N bytes per line"),
+        LimitOption("batch", \.frame, 1...1024, "at most N objects per array"),
         LimitOption(
-            "read-ahead", \.readAhead, 4096...(1 << 24), "N bytes of lines may wait; then no more are read"),
-        LimitOption("history-events", \.historyEvents, 4096...(1 << 20), "at least N events of each camera are kept"),
-        LimitOption("history-bytes", \.historyBytes, (1 << 20)...(1 << 30), "and at least N bytes of them"),
+            "requests", \.requestsPerTurn, 1...65536,
+            "N requests per client per turn; up to 4 N with many subscribers"),
+        LimitOption(
+            "unread", \.unreadReplies, 4096...(1 << 30), "at most N bytes of unread answers; then requests wait"),
+        LimitOption(
+            "read-ahead", \.readAhead, 4096...(1 << 24), "at most N bytes of waiting lines; then reading stops"),
+        LimitOption("history-events", \.historyEvents, 4096...(1 << 20), "keep at least N events of each camera"),
+        LimitOption(
+            "history-bytes", \.historyBytes, (1 << 20)...(1 << 30), "keep at least N bytes of each camera's events"),
         LimitOption(
             "replay-bytes", \.replayBytes, (1 << 16)...(1 << 30),
-            "at most N bytes of a replay are kept, to go back in it"),
-        LimitOption("all-replay-bytes", \.allReplayBytes, (1 << 16)...(1 << 30), "and of all replays"),
-        LimitOption("markers", \.markers, 1...65536, "at most N markers of a replay"),
+            "keep at most N bytes per replay, for seeking back"),
+        LimitOption("all-replay-bytes", \.allReplayBytes, (1 << 16)...(1 << 30), "keep at most N bytes of all replays"),
+        LimitOption("markers", \.markers, 1...65536, "at most N markers per replay"),
     ]
 
     private static let limit = Option(
         names: ["--limit"], value: .words("NAME=N", limits.map { $0.name + "=" }), isRepeating: true,
-        help: "set a limit (repeatable); the names are below"
+        help: "set a limit (repeatable; the names are listed below)"
     ) { options, value throws(UsageError) in
         let parts = value.split(separator: "=", maxSplits: 1).map(String.init)
         guard parts.count == 2, let limit = limits.first(where: { $0.name == parts[0] }) else {
@@ -202,7 +206,7 @@ extension Options {
         Option(
             names: ["--socket"], value: .path("PATH"),
             help: """
-                listen on PATH (default: the socket that the service manager passes,
+                listen on PATH (default: the socket passed by the service manager,
                 else $RUNTIME_DIRECTORY/gimbal.sock, else $XDG_RUNTIME_DIR/gimbal.sock,
                 else /tmp/gimbal-UID/gimbal.sock)
                 """
@@ -215,8 +219,8 @@ extension Options {
         Option(
             names: ["--watch-socket"], value: .path("PATH"),
             help: """
-                listen on PATH, too, for clients that may only subscribe and ask
-                (default: a socket of the service manager's that is named "watch")
+                also listen on PATH, for clients that may only subscribe and query
+                (default: the socket named "watch" passed by the service manager)
                 """
         ) { options, value throws(UsageError) in
             guard !value.isEmpty else { throw UsageError(message: "--watch-socket needs a path") }
@@ -227,9 +231,9 @@ extension Options {
         Option(
             names: ["--allow-user"], value: .text("USER"), isRepeating: true,
             help: """
-                a user who may feed and command, by name or number (repeatable; others
-                may only subscribe and ask, but for root and the daemon's own user;
-                default: with no --allow-group either, all users who can connect)
+                let USER, a name or number, feed and command cameras (repeatable; others
+                may only subscribe and query, except root and the daemon's own user;
+                default: all users who can connect, unless --allow-group is given)
                 """
         ) { options, value throws(UsageError) in
             guard let user = Account.user(value) else {
@@ -239,15 +243,15 @@ extension Options {
         },
         Option(
             names: ["--allow-group"], value: .text("GROUP"), isRepeating: true,
-            help: "members of GROUP may feed and command cameras (repeatable)"
+            help: "let members of GROUP feed and command cameras (repeatable)"
         ) { options, value throws(UsageError) in
             options.access.groups.insert(try knownGroup("--allow-group", value))
         },
         Option(
             names: ["--state-dir"], value: .path("DIR"),
             help: """
-                keep the cameras in DIR from one run to the next (default:
-                $STATE_DIRECTORY; without either, none is kept)
+                save the cameras in DIR from one run to the next (default:
+                $STATE_DIRECTORY; without either, cameras are not saved)
                 """
         ) { options, value throws(UsageError) in
             guard !value.isEmpty else { throw UsageError(message: "--state-dir needs a folder") }
@@ -256,8 +260,8 @@ extension Options {
         Option(
             names: ["--trace-dir"], value: .path("DIR"),
             help: """
-                read traces from DIR, which cameras can play when nothing moves them
-                (set-idle-action; a restart in place reads them anew)
+                read traces from DIR for cameras to play when nothing moves them
+                (set-idle-action; a restart in place reads them again)
                 """
         ) { options, value throws(UsageError) in
             guard !value.isEmpty else { throw UsageError(message: "--trace-dir needs a folder") }
@@ -267,7 +271,7 @@ extension Options {
 
     private static let logLevel = choice(
         "--log-level", "LEVEL", LogLevel.allCases.map(\.rawValue),
-        help: { "\($0), to standard error (default: \(standard.logLevel))" }
+        help: { "log at this level to standard error: \($0)\n(default: \(standard.logLevel))" }
     ) { options, word in
         guard let level = LogLevel(rawValue: word) else { return false }
         options.logLevel = level
@@ -278,21 +282,21 @@ extension Options {
         Option(
             names: ["--config"], value: .path("FILE"),
             help: """
-                take options from FILE, where there is one: lines of NAME = VALUE, a limit
-                by its name alone; what stands behind --config counts more, what before less
+                read options from FILE, if it exists: lines of NAME = VALUE, limits by name;
+                FILE overrides options before --config, and options after it override FILE
                 """
         ) { options, value throws(UsageError) in
             if let problem = options.takeSettings(from: value).first { throw UsageError(message: problem) }
         },
         Option(
             names: ["--check-config"], value: .path("FILE"), usual: settingsFile,
-            help: "print what is wrong with FILE, and exit\n(default: \(settingsFile))"
+            help: "print the problems in FILE and exit\n(default: \(settingsFile))"
         ) { options, value in options.only = options.only ?? .check(value) },
     ]
 
     private static let others = [
         only("--version", help: "print the version and exit", .version),
-        only("-h", "--help", help: "print this and exit", .help),
+        only("-h", "--help", help: "print this help and exit", .help),
         only("--generate-config", help: "", .settings),
         only("--experimental-dump-help", help: "", .toolInfo),
         choice("--generate-completion-script", "SHELL", Shell.allCases.map(\.rawValue), help: { _ in "" }) {

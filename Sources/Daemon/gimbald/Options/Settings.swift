@@ -59,10 +59,10 @@ extension Options {
             entry(String(option.names[0].dropFirst(2)), option.value?.name ?? "", option.help)
         }
         return """
-            # Settings of gimbald: its options and limits by their names, see gimbald(8). A line that begins with # says
-            # nothing. An option that is repeatable may stand on several lines.
+            # Settings of gimbald: its options and limits by name, see gimbald(8). Lines that begin with # are comments.
+            # A repeatable option may appear on several lines.
             #
-            # `gimbald --check-config` says what is wrong here, `systemctl reload gimbald` applies it and drops no client.
+            # `gimbald --check-config` checks this file. `systemctl reload gimbald` applies it and drops no client.
 
             """ + options.joined() + limits.map { entry($0.name, "\($0.standard)", $0.help) }.joined()
     }
