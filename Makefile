@@ -1,8 +1,8 @@
-# Builds, tests and installs Gimbal. What the machine lacks is installed by `deps`, or named in one line.
+# Builds, tests and installs Gimbal. `deps` installs what the machine lacks, or names it in one line.
 
 PREFIX ?= /usr
 DESTDIR ?=
-# Where SwiftPM builds. The scripts in Tests/System read it too.
+# Where SwiftPM builds. The scripts in Tests/System read it, too.
 SCRATCH ?= .build
 export SCRATCH
 
@@ -12,21 +12,21 @@ TEST_PACKAGES = $(DEB_PACKAGES) socat jq python3 python3-jsonschema python3-mpma
     dbus libpam-systemd valgrind python3-pytest python3-junitparser python3-selenium chromium chromium-driver firefox-esr \
     libjs-leaflet zbar-tools python3-pip $(MQTT_PACKAGES) $(WEB_PACKAGES) mosquitto mosquitto-clients python3-paho-mqtt nats-server faketime iproute2 openssl \
     prometheus python3-prometheus-client rpm rpmlint python3-lz4 python3-zstandard
-# For gimbal-mqtt, which is built by `make mqtt` alone.
+# For gimbal-mqtt, which `make mqtt` builds.
 MQTT_PACKAGES = libmosquitto-dev
-# For gimbal-web, which is built by `make web` alone.
+# For gimbal-web, which `make web` builds.
 WEB_PACKAGES = libqrencode-dev
 MINIMUM_SWIFT = 6.2
 
-# What is shared within the hub is changed by one function at a time; tests run with Swift's checks of that. They would be a
-# tenth of a line's cost. That the targets are optimized as one, by the linker that does it, saves another twelfth. (In
+# Only one function at a time changes what the hub shares, and tests run with Swift's exclusivity checks; in a release
+# these would be a tenth of a line's cost. Optimizing all targets as one, which takes lld, saves another twelfth. (In
 # Package.swift such flags would keep other packages from using the libraries.)
 release_flags = -Xswiftc -enforce-exclusivity=unchecked --experimental-lto-mode full -Xswiftc -use-ld=lld $(anywhere)
-# What is built is the same in any folder, where SCRATCH lies in it: its path is not in the programs.
+# Builds are the same in any folder that contains SCRATCH: its path is not in the programs.
 anywhere = -Xswiftc -file-prefix-map -Xswiftc '$(CURDIR)=.' -Xcc '-ffile-prefix-map=$(CURDIR)=.'
 swift_build = swift build -c release --static-swift-stdlib $(release_flags) $(SWIFT_FLAGS) --scratch-path '$(SCRATCH)'
 programs = $(SCRATCH)/release/gimbald $(SCRATCH)/release/gimbal
-# Man pages and completions, a folder for each kind.
+# Man pages and completions, one folder per kind.
 share = $(SCRATCH)/share
 swift_sources = Package.swift Sources $(wildcard Tests)
 
@@ -35,16 +35,16 @@ units = $(DESTDIR)$(PREFIX)/lib/systemd
 sysusers = $(DESTDIR)$(PREFIX)/lib/sysusers.d
 catalog = $(DESTDIR)$(PREFIX)/lib/systemd/catalog
 doc = $(DESTDIR)$(PREFIX)/share/doc/gimbal
-# Debian's zsh looks below /usr/share only where packages put theirs; everywhere else it looks where sites do.
+# Below /usr/share, Debian's zsh reads only vendor-completions; everywhere else it reads site-functions.
 on_debian = $(and $(filter /usr,$(PREFIX)),$(wildcard /etc/debian_version))
 zsh = $(DESTDIR)$(PREFIX)/share/zsh/$(if $(on_debian),vendor-completions,site-functions)
 bash = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 fish = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 man = $(DESTDIR)$(PREFIX)/share/man
-# Symbols are left out, unless a packager's tools do that.
+# Strips symbols, unless a packager's tools do that.
 STRIP ?= -s
 
-# $(call quietly,COMMAND): what it prints is shown only if it fails.
+# $(call quietly,COMMAND): shows the output only if the command fails.
 quietly = @log=$$(mktemp); trap 'rm -f "$$log"' EXIT; $(1) >"$$log" 2>&1 || { cat "$$log"; exit 1; }
 
 .DEFAULT_GOAL := build
@@ -57,7 +57,7 @@ help: ## show this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@echo 'Variables: PREFIX ($(PREFIX)), DESTDIR and SCRATCH ($(SCRATCH), where it builds)'
 
-# MARK: What is needed
+# MARK: Requirements
 
 swift_version = $(shell swift --version 2>/dev/null | sed -n 's/.*Swift version \([0-9.]*[0-9]\).*/\1/p')
 oldest = $(shell printf '%s\n' $(1) | sort -V | head -n 1)
@@ -67,7 +67,7 @@ swift:
 	@: $(if $(swift_version),,$(error Swift $(MINIMUM_SWIFT) or later is needed, and no swift is on the PATH))
 	@: $(if $(swift_is_old),$(error Swift $(MINIMUM_SWIFT) or later is needed, and this is $(swift_version)))
 
-# $(call lacking,PACKAGES): those that are not installed. Without dpkg, libevent is what counts.
+# $(call lacking,PACKAGES): those not installed. Without dpkg, only libevent is checked.
 ifneq ($(shell command -v dpkg-query),)
 lacking = $(shell for package in $(1); do \
     dpkg-query -W -f '$${db:Status-Status}' $$package 2>/dev/null | grep -q '^installed' || echo $$package; done)
@@ -80,7 +80,7 @@ get = $(if $(strip $(1)),$(if $(trouble),$(error $(strip $(1)) must be installed
 trouble = $(if $(shell command -v apt-get),$(if $(as_root),,and that takes root or sudo),and there is no apt-get here)
 as_root = $(if $(filter 0,$(shell id -u)),env,$(if $(shell command -v sudo),sudo env))
 apt_get = $(as_root) DEBIAN_FRONTEND=noninteractive apt-get -y -o DPkg::Lock::Timeout=120
-# apt's lists are updated only where it does not work without.
+# apt's lists are updated only if installing fails without that.
 define apt_install
 @echo 'installing $(strip $(1))'
 $(call quietly,install="$(apt_get) install --no-install-recommends $(strip $(1))"; \
@@ -98,13 +98,13 @@ deps-test: ## install the Debian packages that testing needs
 
 # MARK: Building and testing
 
-build: swift deps ## build gimbald and gimbal for release, without a need for Swift's libraries (the default)
+build: swift deps ## build gimbald and gimbal for release, with Swift's libraries linked in (the default)
 	$(swift_build) --product gimbald
 	$(swift_build) --product gimbal
 	$(call quietly,$(swift_build) --quiet --product generate-manual)
 	@$(make_share)
 
-# The pages have the date of the version, whenever they are made: builds are reproducible.
+# The pages carry the date of the version, not of the build: builds are reproducible.
 released = $(shell date -u -d "$$(sed -n '/^ -- /{s/.*>  //p;q}' debian/changelog)" +%F)
 generate_manual = '$(SCRATCH)/release/generate-manual' --multi-page --date $(released) --output-directory "$$new/pages"
 mend_page = awk -v also='gimbal 1 gimbald 8' -v system_name="$$('$(SCRATCH)/release/gimbal' --version)" \
@@ -131,16 +131,16 @@ done; \
 rm -r "$$new/pages"; rm -rf '$(share)'; mv "$$new" '$(share)'
 endef
 
-# Beside the others, for who wants it: it needs libmosquitto.
+# Optional: it needs libmosquitto.
 deps-mqtt: deps
 	$(call get,$(call lacking,$(MQTT_PACKAGES)))
 
-mqtt: build deps-mqtt ## build gimbal-mqtt for release, too, with its man page: cameras at an MQTT broker
+mqtt: build deps-mqtt ## also build gimbal-mqtt for release, with its man page: cameras at an MQTT broker
 	GIMBAL_MQTT=1 $(swift_build) --product gimbal-mqtt
 	$(call quietly,$(call make_share_of,gimbal-mqtt))
 
-# $(call make_share_of,PROGRAM): man page and completions of a program that `build` leaves out. The generator names a
-# subcommand `help`, where there is none.
+# $(call make_share_of,PROGRAM): man page and completions of a program that `build` does not include. The generator
+# lists a subcommand `help`, which does not exist.
 define make_share_of
 set -e; new='$(SCRATCH)/share-of/$(1)'; rm -rf "$$new"; mkdir -p "$$new/pages"; \
 $(generate_manual) --section 8 '$(SCRATCH)/release/$(1)'; \
@@ -164,17 +164,17 @@ install -m 644 '$(SCRATCH)/share-of/$(1)/zsh' '$(zsh)/_$(1)'
 install -m 644 '$(SCRATCH)/share-of/$(1)/fish' '$(fish)/$(1).fish'
 endef
 
-# It needs libqrencode.
+# Optional: it needs libqrencode.
 deps-web: deps
 	$(call get,$(call lacking,$(WEB_PACKAGES)))
 
-web: build deps-web ## build gimbal-web for release, too, with its man page: cameras on a page to look at and to touch
+web: build deps-web ## also build gimbal-web for release, with its man page: cameras on a page to watch and touch
 	GIMBAL_WEB=1 $(swift_build) --product gimbal-web
 	$(call quietly,$(call make_share_of,gimbal-web))
 	@echo 'now $(SCRATCH)/release/gimbal web opens the page'
 
-# For the README: they are looked at before they are committed.
-pictures: web deps-test ## take the README's pictures of the page, in both themes
+# For the README: look at them before you commit them.
+pictures: web deps-test ## take the README's screenshots of the page, in both themes
 	@PYTHONDONTWRITEBYTECODE=1 $(wildcard /usr/bin/python3) Tests/Page/Browser/pictures.py '$(SCRATCH)/release' Tests/Page/Pictures
 
 demo: swift deps ## build, then replay a sample trace through a daemon of its own
@@ -184,10 +184,10 @@ demo: swift deps ## build, then replay a sample trace through a daemon of its ow
 	@echo 'starting a daemon of its own, and replaying a trace through it'
 	@SCRATCH='$(SCRATCH)/demo' Tests/System/demo.sh
 
-# The quickest way to programs that run: each module as a whole, as for release, but not optimized.
+# The quickest way to working programs: whole modules, as for release, but not optimized.
 demo_build = swift build -c release -Xswiftc -Onone $(SWIFT_FLAGS) --scratch-path '$(SCRATCH)/demo'
 
-# What other programs may import, each behind those that its pages link to.
+# Libraries that other programs may import, each after those its pages link to.
 libraries = MapCamera Gestures GimbalProtocol GimbalClient
 docs = $(SCRATCH)/docs
 
@@ -197,7 +197,7 @@ docs: swift ## render the documentation of the libraries
 	@echo "rendered into $(docs); to read it: python3 -m http.server --directory '$(docs)'"
 	@echo 'and open http://localhost:8000/documentation'
 
-# The toolchain's own tools do it: a plugin would be a package that all who use the libraries have to fetch.
+# Uses the toolchain's own tools: a plugin would be a package that all users of the libraries have to fetch.
 define make_docs
 set -e; new='$(docs).new'; rm -rf "$$new"; set --; \
 triple=$$(swift -print-target-info | sed -n 's/.*"unversionedTriple": "\(.*\)".*/\1/p'); \
@@ -214,25 +214,25 @@ docc merge "$$new"/*.doccarchive --synthesized-landing-page-name Gimbal --output
 rm -rf '$(docs)'; mv "$$new/site" '$(docs)'; rm -rf "$$new"
 endef
 
-# What is built only by who asks for it is built, too: so it does not rot. The page's server is tried as the unit tests have
-# it: for release, its libraries would take minutes more. Of its packages only what it uses is built, which a build of
-# all tests would not leave at. What the scripts of Tests/System try is built while the unit tests run.
+# Builds the optional products, too, so that they do not rot. The page's server is tested as a debug build, like the
+# unit tests: a release of its libraries would take minutes more. Of its packages only what it uses is built, unlike in
+# a build of all tests. What the scripts of Tests/System test is built while the unit tests run.
 build_debug = GIMBAL_FAST_TESTS=1 GIMBAL_BENCH=1 GIMBAL_MQTT=1 GIMBAL_WEB=1 swift build --quiet --scratch-path '$(SCRATCH)'
 
-test: swift deps-test ## run all tests: the unit tests, and the programs as they run on a system
+test: swift deps-test ## run all tests: unit tests, and system tests of the programs
 	$(call quietly,$(build_debug) --product gimbalPackageTests)
 	$(call quietly,$(build_debug) --product gimbal-web)
 	@Tests/run.sh '$(SCRATCH)'
 
-# The parts of a line's way, each alone, to be measured.
+# Benchmarks of the single stages that a line passes.
 kernels: swift
 	@GIMBAL_BENCH=1 $(swift_build) --quiet --product kernels
 
-# Options: BENCH=--quick, BENCH='--long latency', BENCH=--help; BENCH=--keep writes what the README says, too.
+# Options: BENCH=--quick, BENCH='--long latency', BENCH=--help; BENCH=--keep also writes the README's figures.
 BENCH ?=
 bench_programs = $(addprefix $(SCRATCH)/bench/,relay load neighbours allocations.so)
 
-bench: swift deps ## measure the daemon beside other servers that are installed, and beside a bare relay
+bench: swift deps ## benchmark the daemon against other installed servers and a bare relay
 	@echo 'building'
 	$(call quietly,$(swift_build) --quiet --product gimbald)
 	$(call quietly,$(MAKE) --no-print-directory kernels)
@@ -256,14 +256,14 @@ $(SCRATCH)/bench/allocations.so: Tests/Benchmarks/allocations.c
 SEEDS ?= 1-1000
 simulate_build = -c release --scratch-path '$(SCRATCH)/simulate'
 
-simulate: swift deps ## simulate the hub's life from SEEDS (1-1000), 1,500 steps each
+simulate: swift deps ## simulate the hub from SEEDS (1-1000), 1,500 steps each
 	@echo 'building'
 	$(call quietly,swift build --quiet --build-tests -Xswiftc -enable-testing $(simulate_build))
 	@export GIMBAL_SEEDS='$(SEEDS)'; Tests/run-units.sh $(simulate_build) --filter SimulationTests
 
-# A program that ends by exit() holds until then what its main's frames held: leaks are the soak's part. Where files may
-# not be large, the thread sanitizer cannot begin; and each has a malloc of its own, which gives back nothing.
-sanitize: swift deps-test ## run the unit tests under the address and the thread sanitizer
+# A program that calls exit() still holds what main's frames hold: the soak test looks for leaks instead. With a limit
+# on file sizes, the thread sanitizer cannot start; and each sanitizer has its own malloc, which gives nothing back.
+sanitize: swift deps-test ## run the unit tests under the address and thread sanitizers
 	@for sanitizer in address thread; do \
 	    echo "$$sanitizer sanitizer"; \
 	    ASAN_OPTIONS=detect_leaks=0 TSAN_OPTIONS='suppressions=$(CURDIR)/Tests/Sanitize/thread.txt' \
@@ -271,18 +271,18 @@ sanitize: swift deps-test ## run the unit tests under the address and the thread
 	        --skip aFullDiskKeeps --skip whatClientsLeaveIsGivenBack --scratch-path "$(SCRATCH)/$$sanitizer" || exit 1; \
 	done
 
-fuzz: swift deps-test ## fuzz what reads bytes, each fuzzer for FUZZ_SECONDS (60)
+fuzz: swift deps-test ## fuzz the code that reads input, each fuzzer for FUZZ_SECONDS (60)
 	@Tests/Fuzz/run.sh
 
-coverage: swift deps-test ## count the lines that the unit tests reach, and list those that none does
+coverage: swift deps-test ## count the lines that the unit tests reach, and list the others
 	@Tests/Coverage/coverage.py '$(SCRATCH)/coverage'
 
-# The targets that compute and have no others' states: their unit tests run in seconds.
+# Targets that only compute, without shared state: their unit tests run in seconds.
 MUTATED ?= Gestures Touches MapCamera
 SEED ?= 1
 COUNT ?= 60
 
-mutate: swift ## break COUNT (60) places of each of MUTATED, at random from SEED (1), and count what its tests see
+mutate: swift ## break COUNT (60) places of each of MUTATED, at random from SEED (1), and count what its tests catch
 	@SEED='$(SEED)' COUNT='$(COUNT)' Tests/Mutation/mutate.py '$(SCRATCH)/mutation' $(MUTATED)
 
 soak: deps-test build ## run a daemon with hostile clients for SOAK_SECONDS (120)
@@ -291,7 +291,7 @@ soak: deps-test build ## run a daemon with hostile clients for SOAK_SECONDS (120
 lint: swift ## check the style of the Swift sources
 	swift format lint --strict --recursive $(swift_sources)
 
-format: swift ## put the Swift sources into this style
+format: swift ## format the Swift sources in this style
 	swift format --in-place --recursive $(swift_sources)
 
 clean: ## remove what was built
@@ -302,7 +302,7 @@ clean: ## remove what was built
 $(programs) $(share) &:
 	@$(MAKE) --no-print-directory build
 
-install: $(programs) $(share) ## install below DESTDIR and PREFIX; builds only what was never built
+install: $(programs) $(share) ## install below DESTDIR and PREFIX, building only what is missing
 	install -d '$(bin)' '$(units)/system' '$(units)/user' '$(sysusers)' '$(catalog)' '$(doc)'
 	install -m 755 $(STRIP) $(programs) '$(bin)'
 	install -m 644 systemd/gimbald*.socket systemd/gimbald-watch-restart.service '$(units)/system'
@@ -324,14 +324,14 @@ install: $(programs) $(share) ## install below DESTDIR and PREFIX; builds only w
 	chmod -R u=rwX,go=rX '$(doc)'
 	$(call on_this_machine,installed)
 
-install-mqtt: ## install what `make mqtt` has built: gimbal-mqtt, its unit, its man page and completions
+install-mqtt: ## install what `make mqtt` built: gimbal-mqtt, its unit, man page and completions
 	$(call install_share_of,gimbal-mqtt)
 
-install-web: ## install what `make web` has built: gimbal-web, its units, its man page and completions
+install-web: ## install what `make web` built: gimbal-web, its units, man page and completions
 	$(call install_share_of,gimbal-web)
 	install -m 644 systemd/gimbal-web.socket '$(units)/system'
 
-# What is staged below DESTDIR has nothing to do with this machine.
+# Staging below DESTDIR does not affect this machine.
 on_this_machine = @$(if $(DESTDIR),:,systemd/machine.sh $(1) '$(units)')
 
 uninstall: ## stop and disable the units, and remove what `install` installs
@@ -350,24 +350,24 @@ uninstall: ## stop and disable the units, and remove what `install` installs
 	rm -rf '$(doc)'
 	$(call on_this_machine,$(if $(filter purge,$(MAKECMDGOALS)),purge,uninstalled))
 
-purge: uninstall ## uninstall, and remove what the service has left: cameras, settings, user and group
+purge: uninstall ## uninstall, and remove what the service leaves: cameras, settings, user and group
 
 # MARK: Packaging
 
-# The tools' own files are beside the package that they tell of; the package itself is put into this folder.
+# The tools' own files stay beside the package that they describe; the package itself is copied into this folder.
 package_folder = $(SCRATCH)/deb
-# Debian's tools do not understand the debugging information of Swift's compiler: there is no package for it.
+# Debian's tools do not understand the debug information of Swift's compiler: there is no package for it.
 package_options = noautodbgsym
 LINTIAN ?= lintian --fail-on error$(comma)warning
 comma = ,
 
-# What is packaged beside the daemon and its command line: `make deb WITH='mqtt web'`.
+# What to package besides the daemon and its command line: `make deb WITH='mqtt web'`.
 WITH ?=
 profiles = $(if $(strip $(WITH)),--build-profiles=$(subst $(space),$(comma),$(patsubst %,pkg.gimbal.%,$(strip $(WITH)))))
 empty =
 space = $(empty) $(empty)
 
-deb: swift deps-deb build $(WITH) ## make Debian packages in this folder: gimbal's, and those of WITH='mqtt web'
+deb: swift deps-deb build $(WITH) ## make Debian packages in this folder: gimbal, and those in WITH='mqtt web'
 	@$(MAKE) --no-print-directory package
 	@for package in '$(package_folder)'/*.deb; do \
 	    cp "$$package" . && echo "to install it: apt install ./$${package##*/}"; \
@@ -387,8 +387,8 @@ endef
 
 # MARK: Releasing
 
-release: swift deps-deb ## make what is published of a commit tagged vVERSION: archive, packages, SPDX list, checksums
+release: swift deps-deb ## make the release of a commit tagged vVERSION: archive, packages, SPDX list, checksums
 	@debian/release.py '$(SCRATCH)/gimbal-release'
 
-check-release: swift deps-test ## make a release twice, in different folders, and compare its bytes
+check-release: swift deps-test ## make a release twice, in different folders, and compare the bytes
 	@Tests/System/release.sh twice

@@ -1,5 +1,5 @@
 // swift-tools-version: 6.2
-// The compiler holds the layers apart: a target knows only what it lists.
+// The compiler enforces the layers: a target can import only what it lists.
 import PackageDescription
 
 let strict: [SwiftSetting] = [.strictMemorySafety()]
@@ -9,7 +9,7 @@ let programs: TargetDependencyCondition? = .when(traits: ["Programs"])
 
 let package = Package(
     name: "gimbal",
-    // For the libraries. The programs need Linux, for systemd, and for what libevent does best with epoll.
+    // For the libraries. The programs need Linux, for systemd, and for libevent, which is at its best with epoll.
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .executable(name: "gimbald", targets: ["gimbald"]),
@@ -17,28 +17,28 @@ let package = Package(
         // For other programs: the daemon's client, and the camera alone.
         .library(name: "GimbalClient", targets: ["GimbalClient"]),
         .library(name: "MapCamera", targets: ["MapCamera"]),
-        // For tests of other programs: cameras held against golden files.
+        // For tests of other programs: cameras compared with golden files.
         .library(name: "GimbalTesting", targets: ["GimbalTesting"]),
     ],
     traits: [
-        // Other packages that want the libraries only leave this out, `traits: []`: they then fetch no other package, and
-        // need no libevent. Whatever is outside of the toolchain is conditional on it.
+        // Packages that want only the libraries turn this off, `traits: []`: they then fetch no other package, and need
+        // no libevent. Everything outside the toolchain is conditional on it.
         .trait(name: "Programs", description: "The daemon and its command line: gimbald and gimbal."),
         .default(enabledTraits: ["Programs"]),
     ],
     dependencies: [
-        // The command line of `gimbal`: parsing, help, completions and man pages from one description.
-        // The daemon does without: it would bring Foundation, 4 MB and 2 ms.
+        // The command line of `gimbal`: parsing, help, completions and man pages from one description. The daemon does
+        // without it, as it would add Foundation, 4 MB and 2 ms.
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")
-        // Two good libraries are not used. swift-system 1.8 has files, and no socket, no openat or renameat, no lock and no
-        // memory to share, which is most of what the daemon asks the kernel for; one use of it makes gimbald 4 % larger and
-        // its start 5 % longer (410 KB, 0.2 million instructions). swift-subprocess 1.0 adds 850 KB to gimbal, whose one
-        // function that starts a program takes 20 lines; and it wants tasks, where the commands wait for sockets, keys and
-        // ^C in one poll(2).
+        // Two good libraries are not used. swift-system 1.8 has files, but no sockets, no openat or renameat, no locks
+        // and no shared memory, which is most of what the daemon asks the kernel for; one use of it makes gimbald 4 %
+        // larger and its start 5 % longer (410 KB, 0.2 million instructions). swift-subprocess 1.0 adds 850 KB to
+        // gimbal, whose one function that starts a program takes 20 lines; and it requires tasks, while the commands
+        // wait for sockets, keys and ^C in one poll(2).
     ],
     targets: [
-        // A gesture line's way, from the inside out.
-        // Where libm is a library of its own, nothing else links it: fmod, remainder, rounding and roots, which are exact.
+        // The path of a gesture line, from the inside out. Nothing else links libm where it is a separate library:
+        // fmod, remainder, rounding and roots, which are exact.
         .target(
             name: "MapCamera", swiftSettings: strict, linkerSettings: [.linkedLibrary("m", .when(platforms: [.linux]))]),
         .target(name: "Gestures", dependencies: ["MapCamera"], swiftSettings: strict),
@@ -57,16 +57,16 @@ let package = Package(
             name: "Traces", dependencies: ["Hub", "GimbalProtocol", "Touches", "Gestures", "MapCamera"],
             swiftSettings: strict),
 
-        // What a camera did over time, and what was expected of it: comparisons, statements, reports.
+        // What a camera did over time, and what was expected of it: comparisons, expectations, reports.
         .target(
             name: "CameraStreams", dependencies: ["GimbalProtocol", "JSONLines", "MapCamera"], swiftSettings: strict),
 
-        // A recorded touch's way to the gestures of a trace.
+        // From a recorded touch to the gestures of a trace.
         .target(
             name: "TouchTraces", dependencies: ["Touches", "Gestures", "MapCamera", "GimbalProtocol", "JSONLines"],
             swiftSettings: strict),
 
-        // Fingers to be performed: made up, of a trace's gestures, and in the words of other tools.
+        // Touches to perform: generated, derived from a trace's gestures, and in the formats of other tools.
         .target(
             name: "TouchScripts",
             dependencies: [
@@ -74,12 +74,12 @@ let package = Package(
             ],
             swiftSettings: strict),
 
-        // A camera's way through keyframes, in files: its own, those of Google Earth, and lines to follow.
+        // A camera's path through keyframes, in files: Gimbal's own, those of Google Earth, and lines to follow.
         .target(
             name: "Tours", dependencies: ["CameraStreams", "EarthViews", "GimbalProtocol", "JSONLines", "MapCamera"],
             swiftSettings: strict),
 
-        // libevent (Debian: libevent-dev) is the loop: small, in every distribution, and with the best of epoll behind it.
+        // libevent (Debian: libevent-dev) is the event loop: small, in every distribution, and with the best of epoll.
         // Only its core is linked.
         .systemLibrary(name: "CLibevent", pkgConfig: "libevent_core", providers: [.apt(["libevent-dev"])]),
         .target(
@@ -87,7 +87,7 @@ let package = Package(
             swiftSettings: strict),
         .target(name: "UnixSocket", swiftSettings: strict),
 
-        // What programs that run as services have in common: a log, a clock, and what the service manager passes.
+        // What programs that run as services share: a log, a clock, and what the service manager passes.
         .target(
             name: "Service", dependencies: ["GimbalProtocol", "JSONLines", "UnixSocket", "CLinux"],
             swiftSettings: strict),
@@ -103,18 +103,18 @@ let package = Package(
         .systemLibrary(name: "CPrefetch"),
         .systemLibrary(name: "CLinux"),
 
-        // The client of other programs: it speaks the daemon's own protocol, and needs no Foundation.
+        // The client for other programs: it speaks the daemon's own protocol, and needs no Foundation.
         .target(
             name: "GimbalClient", dependencies: ["GimbalProtocol", "Touches", "Gestures", "MapCamera", "UnixSocket"],
             swiftSettings: strict),
 
-        // Cameras beyond this machine: a node at an MQTT broker and mirrors of others, without a socket and without a clock.
+        // Cameras beyond this machine: a node at an MQTT broker and mirrors of others, without a socket or a clock.
         .target(
             name: "MQTTBridge",
             dependencies: ["EarthViews", "GimbalProtocol", "Gestures", "JSONLines", "MapCamera", "Service"],
             swiftSettings: strict),
 
-        // A picture of what a trace does to a camera, as a pure function.
+        // A plot of what a trace does to a camera, as a pure function.
         .target(
             name: "Plotting",
             dependencies: ["CameraStreams", "GimbalProtocol", "Touches", "Gestures", "MapCamera", "WorldMap"],
@@ -182,7 +182,7 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// What is measured alone is built by `make bench`, and by nothing else.
+// Benchmarks of single stages are built only by `make bench`.
 if Context.environment["GIMBAL_BENCH"] != nil {
     package.targets.append(
         .executableTarget(
@@ -190,10 +190,10 @@ if Context.environment["GIMBAL_BENCH"] != nil {
             swiftSettings: strict))
 }
 
-// The process between a daemon and a broker is built where it is asked for: it needs libmosquitto (Debian: libmosquitto-dev).
-// That is the client of the broker that most machines have: small, in C, kept up by every distribution, and it speaks MQTT 5
-// and 3.1.1. Paho C would do as well, with threads of its own; libmosquitto reads and writes in our own loop. Only its connect
-// is on a thread, a call that blocks, for TLS behind an asynchronous one in a foreign loop does not always begin.
+// The process between a daemon and a broker is built on request: it needs libmosquitto (Debian: libmosquitto-dev), the
+// client of the broker that most machines have: small, in C, maintained by every distribution, for MQTT 5 and 3.1.1.
+// Paho C would do as well, with its own threads; libmosquitto reads and writes in the program's loop. Only its connect
+// blocks, on a thread: TLS after an asynchronous one in a foreign loop does not always start.
 if Context.environment["GIMBAL_MQTT"] != nil {
     package.products.append(.executable(name: "gimbal-mqtt", targets: ["gimbal-mqtt"]))
     package.targets += [
@@ -210,8 +210,8 @@ if Context.environment["GIMBAL_MQTT"] != nil {
     ]
 }
 
-// A page to look at and to touch, in a process of its own, is built by `make web` and by `make test`: who builds the daemon and
-// the command line fetches nothing for it. Hummingbird is HTTP/1.1 on SwiftNIO, with limits, backpressure and TLS.
+// A page to watch and touch, in its own process. Only `make web` and `make test` build it, so that other builds fetch
+// nothing for it. Hummingbird is HTTP/1.1 on SwiftNIO, with limits, backpressure and TLS.
 if Context.environment["GIMBAL_WEB"] != nil {
     package.dependencies += [
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
@@ -223,8 +223,8 @@ if Context.environment["GIMBAL_WEB"] != nil {
     ]
     package.products.append(.executable(name: "gimbal-web", targets: ["gimbal-web"]))
     package.targets += [
-        // Codes of links come from libqrencode (Debian: libqrencode-dev), in C: a Swift package that makes them is not kept up,
-        // or draws them by a framework of Apple's.
+        // QR codes of links come from libqrencode (Debian: libqrencode-dev), in C: the Swift packages that make them
+        // are unmaintained, or draw them with an Apple framework.
         .systemLibrary(name: "CQRencode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
         .target(name: "WebFiles", exclude: ["page", "make-world.py"]),
         .target(
@@ -254,7 +254,7 @@ if Context.environment["GIMBAL_WEB"] != nil {
     ]
 }
 
-// Where each target lives. `Sources` has a folder for each part of Gimbal, and `Tests` the same one for its tests.
+// Where each target is. `Sources` has a folder for each part of Gimbal, and `Tests` the same folder for its tests.
 let parts = [
     "Core": ["MapCamera", "Gestures", "Touches", "JSONLines", "EarthViews", "GimbalProtocol"],
     "Daemon": ["Hub", "gimbald", "CMalloc", "CPrefetch"],
@@ -274,7 +274,7 @@ for target in package.targets where target.path == nil {
     target.path = "\(target.isTest ? "Tests" : "Sources")/\(part)/\(target.name)"
 }
 
-// What the tests compute with is optimized in `make test`, and keeps all checks of a debug build: it ends minutes sooner.
+// `make test` optimizes the code that tests compute with, and keeps all debug checks: it ends minutes sooner.
 if Context.environment["GIMBAL_FAST_TESTS"] != nil {
     let computing = [
         "MapCamera", "Gestures", "Touches", "JSONLines", "GimbalProtocol", "Hub", "Traces", "TouchTraces",

@@ -1,7 +1,7 @@
 #!/bin/sh
-# What installing and removing mean for the machine that they are done on: its units, links to them, and what the service
-# has left. `make` calls it where nothing is staged: machine.sh installed|uninstalling|uninstalled|purge UNITS
-# UNITS is the folder of the units; one where systemd does not look has nothing to do with this machine.
+# What installing and removing do to this machine: its units, links to them, and what the service leaves behind. `make`
+# calls it unless it stages: machine.sh installed|uninstalling|uninstalled|purge UNITS
+# UNITS is the folder of the units; if systemd does not look there, nothing is done.
 set -eu
 
 action=$1
@@ -15,10 +15,10 @@ has_systemd() { command -v systemctl >/dev/null && systemd-analyze unit-paths 2>
 is_running() { [ -d /run/systemd/system ]; }
 is_root() { [ "$(id -u)" = 0 ]; }
 
-# The units that are known, as words.
+# known UNITS FOLDER: those that exist.
 known() { for unit in $1; do [ ! -e "$2/$unit" ] || echo "$unit"; done; }
 
-# for_each_user COMMAND…: asks the manager of every user who has one.
+# for_each_user COMMAND…: calls the service manager of every user who has one.
 for_each_user() {
     for manager in /run/user/*/systemd/private; do
         [ -S "$manager" ] || continue
@@ -28,7 +28,7 @@ for_each_user() {
     done
 }
 
-# Links in the homes of users, whose managers may not be running.
+# Links in users' homes; their service managers may not be running.
 users_links() {
     getent passwd | cut -d: -f6 | sort -u | while read -r home; do
         [ ! -d "$home/.config/systemd/user" ] ||
@@ -36,7 +36,7 @@ users_links() {
     done
 }
 
-# Settings of the administrator's, some made by `systemctl edit`.
+# The administrator's settings, some made by `systemctl edit`.
 settings() {
     [ ! -e /etc/gimbal/gimbald.conf ] || echo /etc/gimbal/gimbald.conf
     find /etc/systemd/system /etc/systemd/user -maxdepth 1 \
@@ -56,7 +56,7 @@ installed() {
 uninstalling() {
     names=$(known "$services" "$units/system")
     if [ -n "$names" ]; then
-        # The sockets first: a client that comes in between must not start the daemon again.
+        # The sockets first: a client that connects in between must not start the daemon again.
         ! is_running || systemctl --quiet stop $(echo "$names" | grep socket) $(echo "$names" | grep service)
         systemctl --quiet disable $names
     fi
@@ -67,7 +67,7 @@ uninstalling() {
     users_links | while read -r link; do rm -f "$link"; done
 }
 
-# forget: what systemd and the runtime folder still know.
+# forget: removes what systemd and the runtime folder still know.
 forget() {
     rm -rf /run/gimbal
     journalctl --update-catalog 2>/dev/null || true

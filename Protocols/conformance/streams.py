@@ -128,7 +128,7 @@ class Trace:
     def way(self):
         """From one spot to another, and a number of steps: now fast, now slow."""
         (x, y), (to_x, to_y), steps = self.spot(), self.spot(), self.integer(4, 24)
-        # Faster in the middle, by the squares of whole numbers.
+        # Faster in the middle, by the squares of integers.
         for step in range(steps + 1):
             near = 2 * step * step if 2 * step <= steps else steps * steps - 2 * (steps - step) * (steps - step)
             yield (
@@ -136,7 +136,7 @@ class Trace:
                 x + (to_x - x) * near // (steps * steps), y + (to_y - y) * near // (steps * steps), x, y)
             self.pause(7, 18)
 
-    # What is done.
+    # Actions.
 
     def pan(self):
         for phase, step, x, y, from_x, from_y in self.way():
@@ -249,7 +249,7 @@ class Trace:
         )
         for _ in range(12):
             self.one_of(*actions)()
-            # Now and then what glides is caught.
+            # Sometimes a fling is caught.
             if self.chance(3):
                 self.pause(20, 200)
             else:

@@ -1,4 +1,4 @@
-// The daemon's cameras, of what its lines say: whatever carries them. stream.js carries them by HTTP.
+// The daemon's cameras, built from its lines, whatever carries them. stream.js carries them over HTTP.
 //
 //     import { Cameras } from "./cameras.js";
 //     const cameras = new Cameras((line) => socket.send(line));    // a bridge of your own
@@ -6,10 +6,9 @@
 //     const camera = cameras.camera("main");
 //     camera.addEventListener("change", () => console.log(camera.position, camera.viewport));
 //
-// The carrier of the lines subscribes: `{"type":"subscribe","camera":"*","delivery":"latest"}`, or one camera by its
-// name. What a line says that is older than what is known is passed over, on whichever way it came. Where the events
-// `present` are among those subscribed to, a camera is in step with other screens: its position changes in each frame,
-// to what is to be seen then.
+// The carrier of the lines subscribes: `{"type":"subscribe","camera":"*","delivery":"latest"}`, or one camera by name.
+// Lines older than what is known are ignored, whichever way they came. With a subscription to the `present` events, a
+// camera is in step with other screens: in each frame its position becomes the one due when that frame is seen.
 
 import { Schedule, wallTimeOf } from "./present.js";
 import { isSame } from "./projection.js";
@@ -75,7 +74,7 @@ const BEGINNINGS = new Set(["subscribed", "reset", "lagged"]);
 export class Cameras extends EventTarget {
     #cameras = new Map();
     #requests = new Map();
-    // Others may send on the same connection.
+    // Other code may send on the same connection.
     #prefix = Math.random().toString(36).slice(2, 10);
     #count = 0;
     #write;
@@ -112,7 +111,7 @@ export class Cameras extends EventTarget {
         const lines = messages.map((message, index) => index === last ? { ...message, id } : message);
         const epoch = this.#cameras.get(lines[last].camera)?.epoch ?? null;
         const answer = new Promise((resolve, reject) => this.#requests.set(id, { resolve, reject, epoch }));
-        // It may be answered, or given up, before it is awaited.
+        // It may be resolved or rejected before it is awaited.
         answer.catch(() => {});
         try {
             const text = await this.#write(JSON.stringify(last ? lines : lines[0]));
@@ -153,13 +152,13 @@ export class Cameras extends EventTarget {
             camera.tell(null);
             camera.tell(message.position);
             Object.assign(camera, { seq: message.seq, epoch: message.epoch });
-            // The beginning of a replay sets the viewport, too, and no event tells of one.
+            // The beginning of a replay also sets the viewport, without an event.
             if (this.#refresh) camera.refresh().catch(() => {});
         } else if (message.type === "removed") {
             camera.tell(null);
             Object.assign(camera, { viewport: null, seq: -1, epoch: null });
         } else if (message.position && "seq" in message) {
-            // An answer of a time that is over, by another way than the events.
+            // An answer may be from an epoch that is over, since it comes another way than the events.
             const isOver = request && request.epoch !== camera.epoch;
             if (!isOver && message.seq >= camera.seq) {
                 camera.seq = message.seq;

@@ -1,21 +1,19 @@
-// Cesium follows a camera. Another page of the earth: round, with mountains, drawn from an eye in space.
+// Makes Cesium follow a camera. Cesium shows the earth another way: round, with mountains, seen by an eye in space.
 //
 //     import { follow } from "./cesium.js";
 //     const viewer = new Cesium.Viewer("map");
 //     follow(viewer, camera, Cesium);
 //
-// `camera` has `position`, `viewport` and the event `change`: see cameras.js. The scene shows the viewport as high as
-// itself.
+// `camera` has `position`, `viewport` and the event `change`: see cameras.js. The viewport's height fills the scene.
 //
-// What it cannot do:
-// - The earth is round: the target is in the middle, and what is near it where the camera shows it. README.md has the
-//   pixels.
-// - Padding has no counterpart: the target is in the middle of the scene.
-// - The ground is at the ellipsoid: in the mountains the eye is nearer to it than the camera is; below a mountain at
-//   worst.
-// - It does not lead. `positionAt` of earth.js makes a position of what Cesium looks at, for who wants to.
+// Limitations:
+// - The earth is round: the target is in the middle, and only what is near it is where the camera shows it. README.md
+//   lists the errors in pixels.
+// - Padding is ignored: the target is in the middle of the scene.
+// - The ground is the ellipsoid: in mountains the eye is nearer to the ground than the camera is, at worst below it.
+// - It does not lead. `positionAt` of earth.js makes a position of what Cesium looks at.
 //
-// Its numbers are tested, against a pinhole over the ellipsoid: not against Cesium.
+// Its numbers are tested against a pinhole camera over the ellipsoid, not against Cesium.
 
 import { rangeOf } from "./earth.js";
 import { link } from "./link.js";
@@ -41,7 +39,7 @@ export function follow(viewer, camera, Cesium) {
             viewer.camera.lookAt(
                 Cesium.Cartesian3.fromRadians(longitude, latitude),
                 new Cesium.HeadingPitchRange(heading, pitch, range));
-            // Otherwise the viewer's own gestures would go on turning around this target.
+            // Otherwise the viewer's own gestures would keep turning around this target.
             viewer.camera.lookAtTransform(Cesium.Matrix4.IDENTITY);
         },
         listen({ resized }) {

@@ -1,4 +1,4 @@
-// deck.gl, 9 or later, with a MapView, follows a camera, and with `lead` moves it.
+// Makes deck.gl, 9 or later, with a MapView, follow a camera, and with `lead` move it.
 //
 //     import { follow } from "./deck.js";
 //     const view = new deck.Deck({ views: new deck.MapView({ repeat: true }), controller: true, layers,
@@ -6,14 +6,14 @@
 //                                  onLoad: () => follow(view, camera, { lead: true }) });
 //
 // `camera` has `position`, `viewport` and the event `change`: see cameras.js. With React, or several views, set what
-// `viewState` gives. The map shows the viewport as high as itself.
+// `viewState` returns. The viewport's height fills the map.
 //
-// What it cannot do:
-// - `viewport.unproject` above the horizon and `viewport.project` behind the camera give plausible numbers that mean
-//   nothing, and `project` does not take the nearest copy of a place: projection.js has all three.
-// - `altitude` must stay 1.5, the default. A Deck's own `onViewStateChange` is called, too, but what it gives is not
+// Limitations:
+// - `viewport.unproject` above the horizon and `viewport.project` behind the camera return plausible numbers that mean
+//   nothing, and `project` does not choose the nearest copy of a place: projection.js does all three.
+// - `altitude` must stay 1.5, the default. A Deck's own `onViewStateChange` is called, too, but what it returns is not
 //   shown: the camera decides.
-// - Behind the horizon nothing is drawn; a layer's far edge is where MapView's `farZMultiplier` ends it.
+// - Nothing is drawn behind the horizon; MapView's `farZMultiplier` sets the far edge of a layer.
 
 import { link } from "./link.js";
 import { paddingOf, positionOf, scaleOf } from "./projection.js";
@@ -26,7 +26,7 @@ export function viewState({ position, viewport }, height) {
         // The world is 512 pixels wide at deck.gl's zoom 0.
         zoom: position.zoom - 1 + Math.log2(scale), bearing: position.bearing, pitch: position.viewingAngle,
         padding: paddingOf(viewport, scale),
-        // The camera has constraints of its own; deck.gl's would move it away.
+        // The camera has its own constraints; deck.gl's would move it away.
         minZoom: -20, maxZoom: 40, maxPitch: 65, normalize: false,
     };
 }
@@ -49,7 +49,7 @@ export function follow(deck, camera, { lead = false } = {}) {
         listen({ moved, rested, resized }) {
             const { onViewStateChange, onInteractionStateChange, onResize } = deck.props;
             deck.setProps({
-                // No other code may set the view: a Deck that is told what to show shows nothing else.
+                // Only this may set the view: a Deck with a `viewState` shows nothing else.
                 onViewStateChange: (change) => {
                     onViewStateChange?.(change);
                     if (!lead) return;

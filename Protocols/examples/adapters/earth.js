@@ -1,6 +1,6 @@
-// A camera over the earth as it is, for engines that draw it round: how far the eye is from the target, and where it
-// is. Pure functions, in metres and degrees. The earth is WGS 84's ellipsoid; the camera's map is flat, so only the
-// target, and what is near it, is where the camera shows it: README.md says by how many pixels.
+// A camera over the real earth, for engines that draw it round: how far the eye is from the target, and where it is.
+// Pure functions, in metres and degrees. The earth is WGS 84's ellipsoid; the camera's map is flat, so only the target,
+// and what is near it, is where the camera shows it: README.md says by how many pixels.
 
 import { anglesOf, DEGREE, EYE_DISTANCE, NEW_VIEWPORT, positionOf } from "./projection.js";
 
@@ -81,7 +81,7 @@ export function eyeOf({ position, viewport }) {
 
     const there = axesAt(place);
     const tilt = Math.acos(Math.min(1, Math.max(-1, -dot(look, there.up))));
-    // Who looks straight down looks nowhere: then the screen's right edge tells.
+    // Straight down has no heading: then the screen's right edge defines it.
     const heading = Math.sin(tilt) > 1e-6 ?
         Math.atan2(dot(look, there.east), dot(look, there.north)) :
         Math.atan2(-dot(right, there.north), dot(right, there.east));

@@ -1,4 +1,4 @@
-// Google Maps JS, a vector map, follows a camera, and with `lead` moves it; by what is documented: `moveCamera`.
+// Makes a Google Maps JS vector map follow a camera, and with `lead` move it, by the documented `moveCamera`.
 //
 //     import { follow } from "./google.js";
 //     const map = new google.maps.Map(element, {
@@ -6,18 +6,17 @@
 //         tiltInteractionEnabled: true, headingInteractionEnabled: true });
 //     follow(map, camera, { lead: true });
 //
-// `camera` has `position`, `viewport` and the event `change`: see cameras.js. The map shows the viewport as high as
-// itself.
+// `camera` has `position`, `viewport` and the event `change`: see cameras.js. The viewport's height fills the map.
 //
-// What it cannot do:
-// - A raster map has whole zooms and neither tilt nor bearing. A vector map has a `mapId`, and WebGL.
+// Limitations:
+// - A raster map has only integer zooms and neither tilt nor bearing. A vector map requires a `mapId` and WebGL.
 // - Under tilt only the target is where it belongs: Google's eye is farther away. How far is not documented; deck.gl
 //   draws over such maps with a field of view of 25° instead of 36.87°, and so does this file where padding needs it.
-// - Google limits the tilt by the zoom, and the zoom by the height of the element; the camera is not told.
-// - Padding has no counterpart: the centre is moved to where the target then is seen at the right point.
-// - Google does not tell who has moved a map: only what follows a pointer, a wheel or a key on its element leads.
+// - Google limits the tilt by the zoom, and the zoom by the element's height; the camera is not informed.
+// - Padding has no counterpart: the centre is moved so that the target is seen at the right point.
+// - Google does not tell what moved a map: only movements after a pointer, a wheel or a key on its element lead.
 //
-// Its numbers are tested, against a stand-in that behaves as the documentation says: not against Google's servers.
+// Its numbers are tested against a stand-in that behaves as documented, not against Google's servers.
 
 import { link } from "./link.js";
 import { anglesOf, DEGREE, groundUnder, paddingOffset, positionOf, scaleOf, shifted } from "./projection.js";
@@ -63,7 +62,7 @@ export function follow(map, camera, { lead = false } = {}) {
         },
         surface: element,
         listen({ moved, rested, resized }) {
-            // Events of what was shown may come late. Only a hand on the map moves it.
+            // Events of what was shown may come late. Only input on the map moves it.
             let isTouched = false;
             const touch = () => { isTouched = true; };
             const touches = ["pointerdown", "wheel", "keydown"];
@@ -71,7 +70,7 @@ export function follow(map, camera, { lead = false } = {}) {
             const listeners = ["center_changed", "zoom_changed", "heading_changed", "tilt_changed"].map((type) =>
                 map.addListener(type, () => { if (isTouched) moved(); }));
             listeners.push(map.addListener("idle", () => {
-                // A map is idle, too, while a finger on it rests.
+                // A map is also idle while a finger rests on it.
                 if (isTouched) isTouched = !rested();
             }));
             const observer = new ResizeObserver(resized);

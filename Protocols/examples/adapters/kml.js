@@ -1,4 +1,4 @@
-// A camera for Google Earth: as KML, and as the datagrams by which its screens follow each other (ViewSync).
+// Converts a camera for Google Earth: to KML, and to the datagrams by which its screens follow each other (ViewSync).
 //
 //     import { lookAtElement, viewSync } from "./kml.js";
 //     const kml = lookAtElement(camera);          // <LookAt> for a placemark, a tour or a network link
@@ -7,14 +7,14 @@
 //
 // `camera` has `position` and `viewport`: see cameras.js.
 //
-// What it cannot do:
-// - The earth is round: the target is in the middle, and what is near it where the camera shows it. README.md has the
-//   pixels.
-// - Padding has no counterpart: the target is in the middle of the screen.
-// - A LookAt says nothing of the field of view unless `<gx:horizFov>` is read; a screen that follows by ViewSync has
-//   its own, the setting `ViewSync/horizFov`: `horizontalFieldOfView` of earth.js says which.
-// - A datagram's eye is above the ellipsoid, at worst inside a mountain: where the ground is higher, say so, in metres,
-//   as the `altitude` of the position's target. A LookAt is above the ground by itself.
+// Limitations:
+// - The earth is round: the target is in the middle, and only what is near it is where the camera shows it. README.md
+//   lists the errors in pixels.
+// - Padding is ignored: the target is in the middle of the screen.
+// - A LookAt has no field of view unless the reader supports `<gx:horizFov>`; a screen that follows by ViewSync has its
+//   own, the setting `ViewSync/horizFov`: `horizontalFieldOfView` of earth.js returns the right one.
+// - A datagram's eye is above the ellipsoid, at worst inside a mountain: where the ground is higher, set its height in
+//   metres as the `altitude` of the position's target. A LookAt is relative to the ground anyway.
 
 import { eyeOf, horizontalFieldOfView, rangeOf } from "./earth.js";
 
@@ -25,7 +25,7 @@ export function lookAt(camera) {
     return { longitude, latitude, altitude: 0, heading: bearing, tilt: viewingAngle, range: rangeOf(camera) };
 }
 
-// Not every reader knows an exponent.
+// Not every reader understands exponents.
 const decimal = (value, digits) => value.toFixed(digits).replace(/\.?0+$/, "").replace(/^-0$/, "0");
 
 /** A `<LookAt>`, whose prefix `gx` is Google's `http://www.google.com/kml/ext/2.2`. */

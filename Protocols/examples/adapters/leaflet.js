@@ -1,18 +1,17 @@
-// Leaflet, 1.7 or later, follows a flat camera, and with `lead` moves it.
+// Makes Leaflet, 1.7 or later, follow a flat camera, and with `lead` move it.
 //
 //     import { follow } from "./leaflet.js";
 //     const map = L.map("map", { zoomSnap: 0, zoomAnimation: false }).setView([0, 0], 1);
 //     follow(map, camera, { lead: true });
 //
-// `camera` has `position`, `viewport` and the event `change`: see cameras.js. The map shows the viewport as high as
-// itself.
+// `camera` has `position`, `viewport` and the event `change`: see cameras.js. The viewport's height fills the map.
 //
-// What it cannot do:
-// - Tilt and turn: of a camera that does, it shows target and zoom, north up. A map that leads makes it flat.
-// - Fractions of a pixel: what it shows is up to 0.71 px off. `zoomSnap` must be 0, or it is whole zooms off.
-// - Places a world away: bring them near by `nearest` of projection.js. Places beyond 85.0511° are shown at the edge.
-// - With `zoomAnimation` a wheel's steps are drawn by the browser: the camera hears only where each has ended.
-// - The map's own `minZoom`, `maxZoom` and `maxBounds`, or its layers', hold it back: the camera has its own.
+// Limitations:
+// - No tilt or rotation: of a camera with these it shows target and zoom, north up. A map that leads makes it flat.
+// - No fractions of a pixel: what it shows is up to 0.71 px off. `zoomSnap` must be 0, or it is whole zooms off.
+// - Places a world away: bring them near with `nearest` of projection.js. Places beyond 85.0511° are shown at the edge.
+// - With `zoomAnimation` the browser draws the steps of a wheel: the camera learns only where each has ended.
+// - The `minZoom`, `maxZoom` and `maxBounds` of the map and its layers hold it back: the camera has its own.
 
 import { link } from "./link.js";
 import { paddingOffset, positionOf, scaleOf } from "./projection.js";
@@ -26,7 +25,7 @@ export function follow(map, camera, { lead = false } = {}) {
             scale = scaleOf(viewport, size.y);
             offset = paddingOffset(viewport, scale);
             const zoom = position.zoom + Math.log2(scale);
-            // Beyond the edge of the world Leaflet has no centre: padding that leads there is scrolled, in whole
+            // Leaflet has no centre beyond the edge of the world: padding that leads there is scrolled, in whole
             // pixels.
             const [x, y] = [Math.round(offset.x), Math.round(offset.y)];
             const target = map.project([latitude, longitude], zoom);
@@ -39,7 +38,7 @@ export function follow(map, camera, { lead = false } = {}) {
         },
         surface: map.getContainer(),
         listen({ moved, rested, resized }) {
-            // What moves without having begun is the window, which has changed its size.
+            // A `move` without a `movestart` comes from a change of the window's size.
             let isMoving = false;
             const listeners = {
                 movestart() { isMoving = true; },

@@ -1,12 +1,12 @@
-// What all adapters share: a map shows a camera, and a map that leads tells the daemon where its own gestures have
-// taken it, as the gesture `position`. A map never answers itself:
-// - what it does while it shows a camera is no gesture of its own, and a movement that leaves the camera where it is
-//   known to be is not told;
-// - from the first finger, or the first movement, to the end the map shows nothing. Its last line asks for the camera
-//   in the same frame, and until the answer is there, what comes is an echo. The answer is shown: where a constraint
-//   held the camera back, or another client moved it last, the map comes there.
-// One frame is on its way at a time, and what waits is the newest position: a slow network costs bounded memory, and
-// brings nothing out of order.
+// What all adapters share: a map shows a camera, and a map that leads sends the daemon where its own gestures have
+// taken it, as the gesture `position`. A map never reacts to itself:
+// - what it does while it shows a camera is not a gesture of its own, and a movement that leaves the camera where it is
+//   known to be is not sent;
+// - from the first finger or movement to the end, the map shows nothing. Its last line asks for the camera in the same
+//   frame, and everything before the answer is an echo. The answer is shown: where a constraint held the camera back,
+//   or another client moved it last, the map moves there.
+// One frame is under way at a time, and only the newest position waits: a slow network costs bounded memory, and does
+// not reorder anything.
 
 import { isSame } from "./projection.js";
 
@@ -19,7 +19,7 @@ import { isSame } from "./projection.js";
  * draws it in this one: positions that are told ahead are for the frame that has begun.
  */
 export function link(engine, camera, { lead = false } = {}) {
-    // Many maps may lead by one connection of the daemon's.
+    // Many maps may lead over one connection to the daemon.
     const gesture = `map-${Math.random().toString(36).slice(2, 12)}`;
     const fingers = new Set();
     let isShowing = false, isLeading = false, isMoving = false, isStopped = false;
@@ -31,7 +31,7 @@ export function link(engine, camera, { lead = false } = {}) {
         try {
             engine.show(camera);
             if (event?.detail?.isForFrame) engine.draw?.();
-            // As the engine has it: it may know only whole pixels.
+            // As the engine has it, which may support only whole pixels.
             known = engine.read?.() ?? null;
         } finally {
             isShowing = false;
@@ -48,7 +48,7 @@ export function link(engine, camera, { lead = false } = {}) {
             try {
                 await camera.send(...frame);
             } catch {
-                // The camera tells of it. The next position is as absolute as ever.
+                // The camera reports it. The next position is absolute anyway.
             }
             if (ends) unanswered -= 1;
         }
@@ -66,7 +66,7 @@ export function link(engine, camera, { lead = false } = {}) {
     function begin() {
         if (isLeading) return;
         isLeading = true;
-        // What has not been sent yet goes on as one gesture.
+        // If the end has not been sent yet, the gesture continues.
         if (waiting.at(-1)?.type === "get-camera") {
             waiting.splice(-2);
             unanswered -= 1;
@@ -112,7 +112,7 @@ export function link(engine, camera, { lead = false } = {}) {
         if (fingers.delete(pointerId) && !fingers.size && !isMoving) end("ended");
     };
 
-    // Fingers that lift over another window are not told to this one.
+    // A finger that lifts over another window is not reported to this one.
     const blurred = ({ target }) => {
         if (target === window) for (const pointerId of [...fingers]) lifted({ pointerId });
     };

@@ -1,19 +1,19 @@
-// MapLibre GL JS, 5.24 or later, follows a camera, and with `lead` moves it.
+// Makes MapLibre GL JS, 5.24 or later, follow a camera, and with `lead` move it.
 //
 //     import { follow } from "./maplibre.js";
 //     const map = new maplibregl.Map({ container: "map", style });
 //     follow(map, camera, { lead: true });
 //
-// `camera` has `position`, `viewport` and the event `change`: see cameras.js. The map shows the viewport as high as
-// itself; what is beyond its sides is seen, too, or cut.
+// `camera` has `position`, `viewport` and the event `change`: see cameras.js. The viewport's height fills the map; what
+// is beyond its sides is visible, too, or cut off.
 //
-// What it cannot do:
-// - Globe and terrain have a projection of their own: the camera is Mercator's.
-// - `map.unproject` above the horizon and `map.project` behind the camera give plausible numbers that mean nothing:
-//   ask `unproject` and `project` of projection.js. And `map.project` of a place a world away does not take the
+// Limitations:
+// - Globe and terrain have projections of their own; the camera's is Mercator.
+// - `map.unproject` above the horizon and `map.project` behind the camera return plausible numbers that mean nothing:
+//   use `unproject` and `project` of projection.js. And `map.project` of a place a world away does not choose the
 //   nearest copy: `nearest` of projection.js does.
-// - The field of view must be as MapLibre makes it: a page that sets it, even to 36.87°, is up to 0.4 px off.
-// - A map that leads may show for as long as it is moved what the camera's constraints forbid; then it comes back.
+// - The field of view must be MapLibre's own: a page that sets it, even to 36.87°, is up to 0.4 px off.
+// - While a map that leads is being moved, it may show what the camera's constraints forbid; then it comes back.
 
 import { link } from "./link.js";
 import { paddingOf, positionOf, scaleOf } from "./projection.js";
@@ -31,7 +31,7 @@ export function jumpOptions({ position, viewport }, height) {
 
 /** Makes a map follow a camera until the function that comes back is called. */
 export function follow(map, camera, { lead = false } = {}) {
-    // The camera has constraints of its own, and MapLibre's would move it away: some 600 px, near the world's edge.
+    // The camera has its own constraints, and MapLibre's would move it away: some 600 px, near the world's edge.
     map.setTransformConstrain((lngLat, zoom) => ({ center: lngLat, zoom: zoom ?? 0 }));
     map.setMaxPitch(Math.max(65, map.getMaxPitch()));
     let scale = 1;

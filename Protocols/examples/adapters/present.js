@@ -1,11 +1,11 @@
-// Where a camera is to be at times of the wall clock, as the daemon's lines `present` tell it ahead. A map that draws each frame
-// for the time at which the frame is seen shows what all other screens show at that time, whatever the network does.
+// Where a camera is due at times of the wall clock, as the daemon's `present` lines announce it. A map that draws each
+// frame for the time at which the frame is seen shows what all other screens show then, whatever the network does.
 //
 //     import { Schedule, wallTimeOf } from "./present.js";
 //     const schedule = new Schedule();
 //     const position = { target: { latitude: 48.86, longitude: 2.29 }, zoom: 14, bearing: 0, viewingAngle: 0 };
 //     schedule.add({ presentAt: 1764115264123.5, position, moving: true });    // `presentation` of the daemon's line
-//     requestAnimationFrame((time) => schedule.at(wallTimeOf(time)));          // a position; null: the camera's own counts
+//     requestAnimationFrame((time) => schedule.at(wallTimeOf(time)));          // null: the camera's own counts
 
 import { latitudeOf, longitudeOf, mercatorX, mercatorY, nearest } from "./projection.js";
 

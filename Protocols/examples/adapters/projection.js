@@ -1,6 +1,6 @@
-// The protocol's projection (Protocols/README.md, "Projection"): places to points of a camera's viewport and back,
-// and what adapters share: how large a map shows a camera, and a position as the daemon prints it. Pure functions, no
-// engine. The page of gimbal-web draws by it, too.
+// The protocol's projection (Protocols/README.md, "Projection"), from places to points of a camera's viewport and back;
+// and what adapters share: the scale of a map that shows a camera, and positions as the daemon prints them. Pure
+// functions, without an engine. The page of gimbal-web also draws with it.
 //
 //     import { project, unproject } from "./projection.js";
 //     const target = { latitude: 48.86, longitude: 2.29 };
@@ -67,7 +67,7 @@ export class Projection {
         // Where the target is seen.
         this.centerX = width / 2 + offset.x;
         this.centerY = height / 2 + offset.y;
-        // From the eye to the target, and the width of the world: in points.
+        // The distance from the eye to the target, and the width of the world, in points.
         this.distance = EYE_DISTANCE * height;
         this.scale = 256 * 2 ** position.zoom;
         this.x = mercatorX(position.target.longitude);

@@ -1,15 +1,15 @@
-// The cameras of a daemon by the HTTP stream of gimbal-web, for any map.
+// The cameras of a daemon over gimbal-web's HTTP stream, for any map.
 //
 //     import { connect } from "./stream.js";
 //     const { cameras } = connect({ base, token });    // of the link that `gimbal web --no-open` prints: …/#token=…
 //     const camera = cameras.camera("main");
 //     camera.addEventListener("change", () => console.log(camera.position, camera.viewport));
 //
-// `base` says where gimbal-web is, such as http://127.0.0.1:8117; it hears pages of its own origin, and those that
-// --allow-origin names. A link that only watches is enough to follow; to lead takes one that feeds.
+// `base` is the address of gimbal-web, such as http://127.0.0.1:8117; it accepts pages of its own origin, and those
+// that --allow-origin names. A link that only watches is enough to follow; leading takes one that feeds.
 //
-// It comes back after a loss. Lines go one request at a time, so they arrive as they were sent. A request that fails
-// takes the stream along, and with it the page's connection to the daemon: no gesture is left without an end.
+// It reconnects after a loss. Lines are sent one request at a time, so they arrive in order. A request that fails ends
+// the stream, and with it the page's connection to the daemon: no gesture is left without an end.
 
 import { Cameras } from "./cameras.js";
 

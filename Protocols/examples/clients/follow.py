@@ -18,7 +18,7 @@ def standard_path():
     folder = os.environ.get("XDG_RUNTIME_DIR")
     if not folder and "GIMBAL_SOCKET" not in os.environ:
         folder = f"/tmp/gimbal-{os.getuid()}"
-        # Any user could have made it, and put a daemon of their own there.
+        # Any user could have made it and put their own daemon there.
         if os.path.lexists(folder) and os.lstat(folder).st_uid != os.getuid():
             sys.exit(f"follow.py: {folder} belongs to another user")
     return os.environ.get("GIMBAL_SOCKET") or f"{folder}/gimbal.sock"
@@ -49,7 +49,7 @@ def events(path, camera):
                 is_answered = True
                 name = message.get("camera")
                 if message["type"] in ("subscribed", "reset", "lagged") and name != "*":
-                    # In the same epoch, what came after is still to come.
+                    # In the same epoch, what was missed is still to come.
                     if message["type"] != "subscribed" or message["epoch"] != read.get(name, {}).get("epoch"):
                         read[name] = {key: message[key] for key in ("camera", "seq", "epoch")}
                 elif message["type"] == "camera-changed":
@@ -69,7 +69,7 @@ def main():
     parser.add_argument("--socket", default=standard_path(), help="the daemon's socket")
     parser.add_argument("--count", type=int, help="end after so many positions")
     options = parser.parse_args()
-    # ^C, or a reader that has seen enough, is no error.
+    # ^C, or a reader that has seen enough, is not an error.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     printed = 0

@@ -9,7 +9,7 @@ pytest_plugins = ["pytest_gimbal"]
 
 @pytest.fixture(scope="session")
 def browser_type_launch_args(browser_type_launch_args):
-    # Chromium's sandbox does not start as root, as continuous integration often is.
+    # Chromium's sandbox does not start as root, which is common in continuous integration.
     return {**browser_type_launch_args, "executable_path": "/usr/bin/chromium", "chromium_sandbox": os.getuid() != 0}
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-# Machines are slow at times; nothing waits so long that goes well.
+# Machines are slow at times; nothing that works takes this long.
 PATIENCE = 30
 
 
@@ -132,7 +132,7 @@ class Daemon:
 @pytest.fixture
 def gimbald():
     """A daemon on a socket in a temporary folder. It ends with the test."""
-    # A socket's path may have 107 bytes, and pytest's own folders may be deep.
+    # A socket's path may have at most 107 bytes, and pytest's own folders may be deep.
     with tempfile.TemporaryDirectory(prefix="gimbal-") as folder:
         path, log = Path(folder, "gimbal.sock"), Path(folder, "log")
         program = os.environ.get("GIMBALD", "gimbald")

@@ -63,7 +63,7 @@ def test_leaflet_does_what_it_did(page, perform, tmp_path):
     (tmp_path / "page.html").write_text(PAGE)
     page.goto((tmp_path / "page.html").as_uri())
     trace = made("pinch", tmp_path)
-    # As a golden file a test keeps such a log, of the day when the app was right.
+    # A test keeps such a log as a golden file, from a day when the app was right.
     before = perform(page, trace, leaflet).log
     page.reload()
     perform(page, trace, leaflet).expect(TOLERANCE, golden=before)

@@ -1,9 +1,9 @@
-// Performs fingers in a page, at their own times, flings and fractions of points included: what WebDriver cannot. Give it
-// the lines of `gimbal make fling --touches`, of `gimbal convert --to web`, or of a recording of a page's own touches.
+// Performs touches in a page at their own times, with flings and fractions of points, which WebDriver cannot. Takes the
+// lines of `gimbal make fling --touches`, `gimbal convert --to web`, or a recording of a page's own touches.
 //
 //   await performFingers(text);    // in the page, by a script element or a driver's `execute_script`
 //
-// The events are made by a script, so `isTrusted` is false, and the browser itself neither scrolls nor clicks by them.
+// A script makes the events, so `isTrusted` is false, and the browser itself does not scroll or click on them.
 async function performFingers(text) {
     const lines = text.split("\n").filter((line) => line.trim()).map((line) => JSON.parse(line)).filter((line) => line.type);
     const targets = new Map();  // A finger belongs to the element on which it has landed.
@@ -29,7 +29,7 @@ async function performFingers(text) {
             touches: now, targetTouches: now.filter((touch) => touch.target === target), changedTouches: changed,
             bubbles: true, cancelable: true, composed: true,
         });
-        // How fast a finger is thrown must not depend on how busy the machine is.
+        // The speed of a fling must not depend on how busy the machine is.
         Object.defineProperty(event, "timeStamp", { value: began + timeStamp });
         target.dispatchEvent(event);
         for (const { identifier } of gone) targets.delete(identifier);

@@ -21,7 +21,7 @@ def test_pinch_zooms_in_by_one():
 
 
 def test_app_follows_the_trace(tmp_path):
-    # An app would log its own camera; this one does what Gimbal's does, and tells it in a table, every other frame.
+    # An app would log its own camera; this test writes every other frame of Gimbal's camera into a table.
     events = [json.loads(line) for line in gimbal("run", HERE / "pinch.trace.ndjson").splitlines()]
     log = tmp_path / "camera.csv"
     with log.open("w") as table:

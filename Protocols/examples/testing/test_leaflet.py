@@ -43,7 +43,7 @@ def gimbal(*arguments, status=0):
 def browser():
     options = webdriver.ChromeOptions()
     options.binary_location = "/usr/bin/chromium"
-    # Chromium's sandbox does not start as root, as continuous integration often is.
+    # Chromium's sandbox does not start as root, which is common in continuous integration.
     for argument in ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]:
         options.add_argument(argument)
     screen = {"width": 390, "height": 844, "pixelRatio": 1, "touch": True}

@@ -194,7 +194,7 @@ def pinch_and_rotate():
         trace.finger((0, 240, 360), (900, 325, 352), (900 + REST_MS, 325, 352)),
     )
     trace.pause(160)
-    # The way would take 400 ms; the finger lifts in the middle, where it is fastest.
+    # The whole movement would take 400 ms; the finger lifts in the middle, where it is fastest.
     trace.pan(trace.finger((0, 280, 520), (400, 70, 440)).lifted(230))
     return trace
 
@@ -204,7 +204,7 @@ def pan_fling():
     trace = Trace("pan-fling", seed=2, viewport=VIEWPORT, position={"target": place(41.8902, 12.4922), "zoom": 12})
     trace.pan(trace.finger((0, 300, 460), (420, 60, 410)).lifted(250))
     trace.pause(3200)
-    # No velocity here: the receiver works it out from the samples.
+    # No velocity here: the receiver computes it from the samples.
     trace.pan(trace.finger((0, 120, 600), (380, 210, 260)).lifted(220), says_velocity=False)
     trace.pause(350)
     trace.pan(trace.finger((0, 200, 420), (500, 240, 500), (500 + REST_MS, 240, 500)))

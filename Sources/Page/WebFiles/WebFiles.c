@@ -1,5 +1,5 @@
-// The files themselves. The compiler reads them (#embed, C23), and notices when one has changed. Some are modules that other
-// pages can use, too: they have one home.
+// The page's files. The compiler embeds them (#embed, C23), and notices when one has changed. Some are modules that
+// other pages can use, too: they are stored only once.
 #include "WebFiles.h"
 
 #pragma clang diagnostic ignored "-Wc23-extensions"

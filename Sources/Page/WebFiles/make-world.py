@@ -122,7 +122,7 @@ def simplified(points, tolerance):
     keep = [False] * len(points)
     keep[0] = keep[-1] = True
     left = [(0, len(points) - 1)]
-    # A ring begins where it ends: its farthest point stays.
+    # A ring ends where it begins: its farthest point is kept.
     while left:
         first, last = left.pop()
         (ax, ay), (bx, by) = points[first], points[last]

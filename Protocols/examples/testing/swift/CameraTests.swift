@@ -1,4 +1,4 @@
-// A camera in tests with Swift Testing: what a trace makes of it, and what an app's own camera did.
+// Tests of a camera with Swift Testing: what a trace does to it, and what an app's own camera did.
 
 import Foundation
 import GimbalTesting
@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test func anAppsCameraFollowsTheFingers() throws {
-        // An app would note where its own camera is; this one is moved by Gimbal's.
+        // An app would log its own camera; this test moves one of Gimbal's.
         var camera = Camera(position: CameraPosition(target: LatLng(latitude: 48.8584, longitude: 2.2945), zoom: 14))
         var log = [(timeMs: 0.0, position: camera.position)]
         camera.apply(.zoomIn)

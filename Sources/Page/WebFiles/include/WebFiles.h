@@ -1,4 +1,4 @@
-// The files of the page, as bytes of the program. Invariant: none of them ever changes or goes away.
+// The page's files, as bytes in the program. Invariant: none of them ever changes or goes away.
 #ifndef WEB_FILES_H
 #define WEB_FILES_H
 
@@ -12,7 +12,7 @@ struct web_file {
 };
 
 size_t web_file_count(void);
-// The file of an index below web_file_count().
+// Returns the file at an index below web_file_count().
 struct web_file web_file_at(size_t index);
 
 #endif

@@ -1,5 +1,5 @@
-// What is known of each camera: the newest that the stream has told. Views ask here when they draw; no other file keeps a state
-// of a camera's. Invariant: a camera is there from its `subscribed` to its `removed`.
+// The latest known state of each camera, from the stream. Views read it when they draw; no other file keeps state of a
+// camera. Invariant: a camera is here from its `subscribed` to its `removed`.
 
 import {Schedule} from "./present.js";
 import {Projection} from "./projection.js";
@@ -18,40 +18,40 @@ export class Camera {
         this.epoch = "";
         this.position = {target: {latitude: 0, longitude: 0}, zoom: 2, bearing: 0, viewingAngle: 0};
         this.viewport = {width: 390, height: 844, padding: {top: 0, left: 0, bottom: 0, right: 0}};
-        // What was told of the present, and where it is to be at times that are told ahead.
+        // The current position as last reported, and the positions announced ahead of their time.
         this.told = this.position;
         this.schedule = new Schedule();
         this.settings = null;
         this.isMoving = false;
         this.reason = null;
         this.timeMs = null;
-        // Since when all of its way is to be seen, as long as a tour is.
+        // The time from which the overview shows the whole path while a tour is open.
         this.wayFrom = Infinity;
-        // What the camera did, by time, for the timeline and the way: {timeMs, position, isFirst}. What lies before an
-        // `isFirst` is not known.
+        // The camera's past by time, for the timeline and the path: {timeMs, position, isFirst}. The gap before an
+        // `isFirst` is unknown.
         this.samples = [];
-        // The one that was told last, as long as nothing was missed since.
+        // The latest sample; null if events have been missed since.
         this.last = null;
-        // Gestures that are active, and those that were, each kind's one after the other: {kind, from, to, isActive}.
+        // Active and past gestures, in sequence for each kind: {kind, from, to, isActive}.
         this.bars = [];
         this.markers = [];
         // Fingers by surface: Map of number to {surface, touches, trails}.
         this.surfaces = new Map();
         this.replay = null;
-        // Who alone moves it for now, as `lease-taken` has it; `endsAt` is when that is over, in the page's time.
+        // The current lease, as in `lease-taken`; `endsAt` is when it ends, in the page's time.
         this.lease = null;
     }
 
     get projection() { return new Projection(this.position, this.viewport); }
 
-    // Where it is to be at a time; without that, nothing is told ahead any more.
+    // Adds a position announced ahead of its time; without one, drops all announced positions.
     tellAhead(presentation) {
         if (presentation) return this.schedule.add(presentation);
         this.schedule.clear();
         this.position = this.told;
     }
 
-    // Brings it to where it is when a frame is seen; whether it is to move after that.
+    // Moves it to its position at the time a frame is seen; returns whether it will move after that.
     present(wallTime) {
         if (this.schedule.isEmpty) return false;
         this.position = this.schedule.at(wallTime) ?? this.told;
@@ -67,7 +67,7 @@ export class Camera {
         this.keep({timeMs: message.timeMs, position: message.position, isFirst: false});
     }
 
-    // A replay comes to the same times again, and tells the same of them.
+    // Stores a sample. A replay may revisit times, with the same positions.
     keep(sample) {
         const {samples} = this;
         const index = this.indexAt(sample.timeMs);
@@ -83,7 +83,7 @@ export class Camera {
         if (samples.length > MOST_SAMPLES) this.samples = samples.filter(({isFirst}, i) => isFirst || i % 2 || i > MOST_SAMPLES - 600);
     }
 
-    // Which sample is the last one that is not after a time; -1 for none.
+    // Returns the index of the last sample not after a time; -1 if there is none.
     indexAt(timeMs) {
         let [low, high] = [0, this.samples.length];
         while (low < high) {
@@ -93,7 +93,7 @@ export class Camera {
         return low - 1;
     }
 
-    // Where the camera was at a time, as far as that is known.
+    // Returns where the camera was at a time, or null if that is unknown.
     positionAt(timeMs) {
         const index = this.indexAt(timeMs);
         return index < 0 || this.samples[index + 1]?.isFirst ? null : this.samples[index].position;
@@ -101,7 +101,7 @@ export class Camera {
 
     begin(timeMs) {
         this.schedule.clear();
-        // What a replay has told of itself holds, wherever it goes.
+        // A replay's history stays valid wherever the replay seeks.
         if (!this.replay) {
             this.samples = [];
             this.bars = [];
@@ -118,7 +118,7 @@ export class Camera {
             if (!bar.isActive) continue;
             bar.to = Math.max(bar.to, timeMs);
             bar.isActive = kinds.includes(bar.kind);
-            // What is told once more is not there twice.
+            // A part that is replayed again must not add its gestures twice.
             this.bars = this.bars.filter((other) => other === bar || other.kind !== bar.kind || other.from > bar.to || other.to < bar.from);
         }
         for (const kind of kinds) {
@@ -133,13 +133,13 @@ export class Camera {
 
     get activeGestures() { return this.bars.filter((bar) => bar.isActive).map((bar) => bar.kind); }
 
-    // How long the trace is that is played, as far as that is known: what moves at its end comes to rest behind its last line.
+    // The length of the replayed trace, if known; what moves at its end comes to rest after its last line.
     get durationMs() {
         const {durationMs, timeMs} = this.replay ?? {};
         return durationMs ? Math.max(durationMs, timeMs, this.samples.at(-1)?.timeMs ?? 0) : undefined;
     }
 
-    // Who touches, where a surface has a name of its own; a page's fingers have no name in particular.
+    // The names of the surfaces being touched; a page's fingers have no particular name.
     get touching() {
         const names = [...this.surfaces.values()].filter(({touches}) => touches.length).map(({surface}) => surface);
         return [...new Set(names)].filter((name) => name !== undefined && name !== "page").map(String);
@@ -159,7 +159,7 @@ export class Camera {
         });
     }
 
-    // Forgets what has faded away; whether something is still to be drawn that fades.
+    // Forgets what has faded; returns whether anything still fading has to be drawn.
     fade(now) {
         let isFading = false;
         for (const [number, surface] of this.surfaces) {
@@ -186,7 +186,7 @@ export class Cameras {
 
     get(name) { return this.byName.get(name); }
 
-    // Brings the cameras up to date with a message of the stream; says what it has changed: "list", "state", or nothing.
+    // Applies a message of the stream; returns what it changed: "list", "state", or null.
     update(message, now) {
         const {type, camera: name} = message;
         if (type === "daemon") {
@@ -234,7 +234,7 @@ export class Cameras {
         case "move-started":
             camera.isMoving = true;
             camera.reason = message.reason;
-            // Until just now it was where it begins.
+            // The camera was at its start until just before the move.
             camera.move({...message, timeMs: message.timeMs - 0.001});
             return true;
         case "camera-changed":
@@ -253,7 +253,7 @@ export class Cameras {
             camera.move(message);
             return true;
         case "lagged":
-            // The fingers that are down come next, and a replay and a lease if there is one.
+            // The fingers that are down are sent next, and a replay and a lease if there are any.
             camera.surfaces.clear();
             camera.replay = null;
             camera.lease = null;
@@ -272,7 +272,7 @@ export class Cameras {
         case "replay":
             camera.replay = message.state === "ended" ? null : {
                 ...message, at: now, markers: message.markers ?? camera.replay?.markers ?? [],
-                // While it seeks it is what it was, and will be.
+                // A seek does not change whether the replay is paused.
                 isPaused: message.state === "seeking" ? Boolean(camera.replay?.isPaused) : message.state !== "playing",
             };
             return true;

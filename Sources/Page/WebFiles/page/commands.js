@@ -1,5 +1,5 @@
-// The forms that send commands to the chosen camera. They are filled with how the camera is when they are opened, and when
-// another camera is chosen; what the user is typing stays.
+// The forms that send commands to the chosen camera. They are filled with the camera's values when they are opened and
+// when another camera is chosen; a field being edited is left alone.
 
 const number = (form, name) => {
     const {value} = form.elements[name];
@@ -94,7 +94,7 @@ export class Commands {
         }
     }
 
-    // Fills the forms with how the camera is.
+    // Fills the forms with the camera's values.
     fill() {
         const camera = this.camera();
         if (!camera) return;
@@ -108,7 +108,7 @@ export class Commands {
         if (settings) this.fillBounds(this.forms.limits, settings.targetBounds);
     }
 
-    // What others may have set meanwhile.
+    // Fills in the settings, which other clients may have changed meanwhile.
     fillSettings() {
         const settings = this.camera()?.settings;
         if (!settings) return;

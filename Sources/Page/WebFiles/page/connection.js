@@ -1,12 +1,12 @@
-// The two ways to the server: one stream that tells of all cameras, and requests with lines, one after the other. Invariant:
-// lines reach the daemon in the order in which they were sent here; what cannot be sent in time is told, never kept for ever.
+// The two channels to the server: a stream of events of all cameras, and requests with lines, one at a time. Invariant:
+// lines reach the daemon in the order they were sent here; what cannot be sent in time is reported, not kept forever.
 
 const RETRY = [250, 500, 1000, 2000, 4000];
-// The server says that it is there every 10 seconds.
+// The server sends a sign of life every 10 seconds.
 const SILENCE = 25_000;
 
 export class Connection {
-    // `receive` gets each object of the stream; `change` is told a word about the connection.
+    // `receive` gets each object of the stream; `change` gets the connection's state, and a text.
     constructor(token, receive, change) {
         this.token = token;
         this.receive = receive;
@@ -16,11 +16,11 @@ export class Connection {
         this.answers = new Map();
         this.lastID = 0;
         this.isSending = false;
-        // A browser may have ended the stream of a page that it had frozen, and not say so.
+        // A browser may have ended the stream of a page that it froze, without reporting it.
         document.addEventListener("resume", () => this.stop?.(new Error("the page was asleep")));
     }
 
-    // Follows the stream for ever.
+    // Follows the stream and reconnects, until access is refused.
     async run() {
         for (let attempt = 0; ; attempt++) {
             try {
@@ -88,7 +88,7 @@ export class Connection {
 
     get mayFeed() { return this.page?.role === "feed"; }
 
-    // Sends a request and waits for its answer, an error too.
+    // Sends a request and waits for its answer, which may be an error.
     ask(request) {
         const id = ++this.lastID;
         return new Promise((resume) => {
@@ -97,7 +97,7 @@ export class Connection {
         });
     }
 
-    // Sends a line. Lines that come while others are on their way go together.
+    // Sends a line. Lines queued while others are on their way are sent together.
     send(request) {
         if (!this.mayFeed) return;
         this.waiting.push(JSON.stringify(request));
@@ -109,7 +109,7 @@ export class Connection {
         while (this.waiting.length && this.page) {
             const lines = this.waiting.splice(0, 256);
             const isAccepted = await this.post("/lines", lines.join("\n") + "\n");
-            // The daemon has to catch up; what fingers did meanwhile would only come late.
+            // The daemon has to catch up; what the fingers did meanwhile would only arrive late.
             if (!isAccepted && this.waiting.length > 512) this.waiting.splice(0, this.waiting.length - 64);
         }
         this.isSending = false;

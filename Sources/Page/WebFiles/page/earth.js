@@ -1,10 +1,10 @@
-// Land, lakes, borders, rivers and cities at 1:10m, in tiles that come when they are seen; ../make-world.py tells how they are
-// written. Natural Earth, in the public domain. Invariant: a tile is asked for once, and what is here is never changed.
+// Land, lakes, borders, rivers and cities at 1:10m, in tiles loaded when first seen; ../make-world.py describes them.
+// Natural Earth, public domain. Invariant: only a failed tile is requested again; a loaded one never changes.
 
 const UNITS = 8192;
 const MARGIN = 64;
 const END = UNITS + MARGIN;
-// So many tiles are drawn at the most: of more a person sees little.
+// At most this many tiles are drawn; the details of more would be too small to see.
 const MOST_TILES = 20;
 const AGAIN_MS = 5000;
 
@@ -46,7 +46,7 @@ function decode(bytes, count, left, top) {
         const length = reader.number();
         const points = new Float64Array(2 * length);
         const box = {left: Infinity, top: Infinity, right: -Infinity, bottom: -Infinity};
-        // A coast does not run along the edges of a tile.
+        // The edges of a tile are not coasts.
         const coasts = [];
         let [x, y, coast, edgeBefore, edgeFirst] = [0, 0, [], 0, 0];
         for (let index = 0; index < 2 * length; index += 2) {
@@ -80,14 +80,14 @@ function decode(bytes, count, left, top) {
 }
 
 export class Earth {
-    // `changed` is told when a tile has come.
+    // `changed` is called when a tile has loaded.
     constructor(changed) {
         this.changed = changed;
         this.tiles = new Map();
     }
 
-    // The tiles of what is seen of the ground, each with the turn around the world that it is seen in; `null` as long as
-    // they have not come, and below the least zoom.
+    // Returns the tiles of the visible ground, each with the turn around the world in which it is seen; `null` until
+    // they have loaded, and below the zoom `least`.
     seen(box, zoom, least) {
         if (zoom < least) return null;
         return zoom >= 6.5 && this.level(box, 16) || this.level(box, 4);

@@ -1,5 +1,5 @@
-// Paints the ground as a projection sees it: sea, land, names, a grid with labels, a scale bar. It knows no camera and no page.
-// Units are the projection's points; `unit` is how many of them a pixel of the page is, for what must not scale along.
+// Paints the ground that a projection sees: sea, land, names, a labelled grid, a scale bar. It knows no camera and no
+// page. Units are the projection's points; `unit` is a page pixel in points, for what must not scale.
 
 import {latitudeOf, longitudeOf, mercatorX, mercatorY} from "./projection.js";
 
@@ -7,29 +7,29 @@ const EARTH = 40_075_016.686;
 const DEGREE = 1;
 const MINUTE = 1 / 60;
 const SECOND = 1 / 3600;
-// The distances of a grid's lines, in degrees, each a round number of its unit. Where a second is too much, metres.
+// Grid spacings, in degrees: round numbers of degrees, minutes or seconds. Where a second is too coarse, metres.
 const STEPS = [
     45, 30, 15, 10, 5, 2, 1,
     30 * MINUTE, 15 * MINUTE, 10 * MINUTE, 5 * MINUTE, 2 * MINUTE, MINUTE,
     30 * SECOND, 15 * SECOND, 10 * SECOND, 5 * SECOND, 2 * SECOND, SECOND,
 ];
 const METRES = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000];
-// Up to here the distance is told from a full minute, beyond from a full degree; where a grid is of degrees, it ends there.
+// The largest spacings in metres: counted from a full minute, not a full degree; and used in a grid of degrees.
 const LONGEST_OF_MINUTES = 200;
 const LONGEST_AMONG_DEGREES = 20;
 const TICKS = 5;
 const LEAST_OF_COASTS = 6;
 const MOST_NAMES = 60;
-// What is smaller, in pixels, is not drawn.
+// Anything smaller than this, in pixels, is not drawn.
 const LEAST_SIZE = 4;
-// Points that are closer to each other, in pixels, are one.
+// Points closer together than this, in pixels, are merged.
 const SMALLEST_STEP = 2.2;
 const LEAST_DISTANCE = 84;
-// Labels of metres are longer.
+// Labels in metres are longer.
 const LEAST_OF_METRES = 116;
 const MOST_LINES = 80;
 
-// What of the ground is on the screen, in Mercator turns; it may be wider than the world.
+// Returns the part of the ground on the screen, in Mercator turns; it may be wider than the world.
 export function visibleBox(projection) {
     const corners = projection.outline();
     const xs = corners.map(({x}) => x);
@@ -37,7 +37,7 @@ export function visibleBox(projection) {
     return {left: Math.min(...xs), right: Math.max(...xs), top: Math.min(...ys), bottom: Math.max(...ys)};
 }
 
-// Points [x, y, x, y …] on one side of a line, by how far each is inside.
+// Clips points [x, y, x, y …] to one side of a line; `inside` returns how far inside a point is.
 function clip(points, inside) {
     const result = [];
     const count = points.length;
@@ -67,12 +67,12 @@ function clipToBox(points, box) {
 }
 
 export class Ground {
-    // `earth` has what is larger than the countries, where a page has that.
+    // `earth` is the large-scale map, on pages that have one.
     constructor(world = {rings: [], countries: []}, earth = null) {
         this.world = world;
         this.earth = earth;
         this.widths = new Map();
-        // It grows with what there is to be drawn.
+        // Incremented when there is more to draw.
         this.version = 0;
     }
 
@@ -82,11 +82,11 @@ export class Ground {
         this.context = context;
         this.projection = projection;
         this.unit = unit;
-        // Places of the screen where no label may stand.
+        // Areas of the screen where no label may be placed.
         this.taken = [...taken];
         const box = visibleBox(projection);
         const zoom = Math.log2(projection.scale / 256);
-        // What is faint may be crude as long as it is small.
+        // A faint ground may be coarse at small scales.
         this.seen = isBelow || isFaint && zoom < LEAST_OF_COASTS ? null : this.earth?.seen(box, zoom, leastOfEarth);
         if (!isBelow) this.map(context, projection, box, theme, isFaint);
         const longest = {metres: Infinity, degrees: LONGEST_AMONG_DEGREES}[grid];
@@ -96,11 +96,11 @@ export class Ground {
         if (!isBelow && projection.horizon > 0) this.sky(projection.horizon, theme);
     }
 
-    // Sea and land.
+    // Paints sea and land.
     map(context, projection, box, theme, isFaint) {
         context.fillStyle = theme.beyond;
         context.fillRect(0, 0, projection.width, projection.height);
-        // A little more than what is seen: edges of what is cut off stay out of sight.
+        // A little more than the visible part, so that clipped edges stay out of sight.
         const width = box.right - box.left;
         const height = box.bottom - box.top;
         const wide = {
@@ -117,7 +117,7 @@ export class Ground {
         }
     }
 
-    // Land at a large scale: all tiles are one path, since each overlaps the next. What is faint anyway has no lines.
+    // Paints land at a large scale: all tiles are one path, since each overlaps the next. Faint land has no lines.
     earthLand(box, theme, isFaint) {
         const {context, seen} = this;
         const zoom = Math.log2(this.projection.scale / 256);
@@ -143,7 +143,7 @@ export class Ground {
         if (isFaint) return fill("lakes", theme.sea);
         stroke("rivers", theme.river, 1.2, (zoom - 2.5) * 1.3);
         fill("lakes", theme.sea);
-        // Where coasts have most points to a pixel, the colours alone tell them apart: lines would take most of a frame.
+        // Where coasts have most points per pixel, colours alone must do: lines would take most of a frame.
         if (zoom >= LEAST_OF_COASTS) stroke("land", theme.coast, 1);
         context.setLineDash([5 * this.unit, 3 * this.unit]);
         stroke("borders", theme.border, 1.2);
@@ -156,7 +156,7 @@ export class Ground {
             && its.left <= box.right - turn && its.bottom >= box.top && its.top <= box.bottom;
     }
 
-    // Adds a ring that is seen in a turn around the world.
+    // Adds a ring, in a turn around the world, if it is visible there.
     ring({points, box: its}, turn, box) {
         if (!this.isSeen(its, turn, box)) return;
         const here = {left: box.left - turn, right: box.right - turn, top: box.top, bottom: box.bottom};
@@ -165,7 +165,7 @@ export class Ground {
         this.polygon(turn === 0 ? seen : Array.from(seen, (value, index) => index % 2 ? value : value + turn));
     }
 
-    // Adds a line; what lies outside of the box or behind the eye is left out.
+    // Adds a line; parts outside the box or behind the eye are omitted.
     polyline(points, turn, box) {
         const p = this.projection;
         const {context} = this;
@@ -197,7 +197,7 @@ export class Ground {
         return true;
     }
 
-    // Names of countries or cities, the most important first: where one stands, no other does.
+    // Paints names of countries or cities, the most important first; names do not overlap.
     names(theme) {
         const p = this.projection;
         const {context} = this;
@@ -239,14 +239,14 @@ export class Ground {
         }
     }
 
-    // How wide a name is where a unit is 1; to measure takes its time.
+    // Returns the width of a name where a unit is 1; cached, since measuring takes time.
     width(name, context) {
         let width = this.widths.get(name);
         if (width === undefined) this.widths.set(name, width = context.measureText(name).width / this.unit);
         return width;
     }
 
-    // Takes a place for a text, if no other has it.
+    // Reserves the space for a text, if it is free.
     take(box) {
         const isFree = !this.taken.some((other) =>
             other.left < box.right && other.right > box.left && other.top < box.bottom && other.bottom > box.top);
@@ -254,7 +254,7 @@ export class Ground {
         return isFree;
     }
 
-    // Adds a polygon of Mercator turns to the path; what lies behind the eye is cut off.
+    // Adds a polygon in Mercator turns to the path; what is behind the eye is cut off.
     polygon(points) {
         const p = this.projection;
         const {context} = this;
@@ -313,7 +313,7 @@ export class Ground {
 
     // MARK: Grids
 
-    // A straight line on the ground as one on the screen, cut at the screen's edges; null if it is not seen.
+    // Returns a straight line on the ground as one on the screen, cut at its edges; null if it is not visible.
     line(ax, ay, bx, by) {
         const p = this.projection;
         let a = p.ground(ax, ay);
@@ -351,7 +351,7 @@ export class Ground {
         const p = this.projection;
         const perDegree = p.scale / 360;
         const wanted = LEAST_DISTANCE * this.unit;
-        // Far away lines come closer together: the grid must not get too fine there.
+        // Distant lines are closer together: the grid must not become too fine there.
         const widest = Math.max(box.right - box.left, box.bottom - box.top) * 360;
         const fits = (step) => step * perDegree >= wanted && widest / step <= MOST_LINES;
         const step = [...STEPS].reverse().find(fits) ?? STEPS[0];
@@ -362,7 +362,7 @@ export class Ground {
             if (line) lines.push({line, text: () => degreesText(turned(n * step), step, "E", "W"), isMeridian: true});
         }
         const [south, north] = [latitudeOf(Math.min(box.bottom, 1)), latitudeOf(Math.max(box.top, 0))];
-        // Towards the poles parallels are farther apart than meridians.
+        // Towards the poles, parallels are farther apart than meridians.
         const cosine = Math.cos((p.y < 0 || p.y > 1 ? 85 : latitudeOf(p.y)) * Math.PI / 180);
         const finer = [...STEPS].reverse().find((s) => (s * perDegree) / cosine >= wanted && (north - south) / s <= MOST_LINES)
             ?? STEPS[0];
@@ -376,8 +376,8 @@ export class Ground {
         if (labels) this.label(lines, theme);
     }
 
-    // Lines so many metres to the east and north of a full minute or degree, and ticks between them at the edges; `false` where
-    // those would be more than `longest` from each other.
+    // Draws lines at distances in metres to the east and north of a full minute or degree, with ticks between them at
+    // the edges; returns `false` if the lines would be more than `longest` apart.
     metres(box, theme, labels, longest) {
         const p = this.projection;
         if (p.y < 0 || p.y > 1) return false;
@@ -419,7 +419,7 @@ export class Ground {
         return true;
     }
 
-    // Short lines where others would leave the screen.
+    // Draws short lines where full ones would leave the screen.
     strokeTicks(ticks, theme) {
         const {context} = this;
         context.beginPath();
@@ -435,7 +435,7 @@ export class Ground {
         context.stroke();
     }
 
-    // The tiles of a web map: 256 points wide at a whole zoom.
+    // Draws the tiles of a web map: 256 points wide at an integer zoom.
     tiles(box, theme, labels) {
         const p = this.projection;
         let zoom = Math.max(0, Math.floor(Math.log2(p.scale / 256)));
@@ -475,7 +475,7 @@ export class Ground {
         context.stroke();
     }
 
-    // Each line's label stands where it leaves the screen: at the bottom, or at the left.
+    // Labels each line where it leaves the screen: at the bottom, or at the left.
     label(lines, theme, width = 62) {
         const p = this.projection;
         const margin = 5 * this.unit;
@@ -512,9 +512,9 @@ function turned(longitude) {
     return wrapped === -180 ? 180 : wrapped;
 }
 
-// Degrees as people write them, with no more parts than the step needs.
+// Formats degrees as people write them, with no more parts than the step needs.
 export function degreesText(value, step, positive, negative) {
-    // Neither 0° nor 180° has a side.
+    // 0° and 180° have no direction.
     const side = Math.abs(value) < 1e-9 || Math.abs(value) > 180 - 1e-9 ? "" : value < 0 ? negative : positive;
     if (step >= DEGREE) return `${Math.round(Math.abs(value))}°${side}`;
     const hundredths = Math.round(Math.abs(value) * 360_000);
@@ -525,7 +525,7 @@ export function degreesText(value, step, positive, negative) {
     return `${degrees}°${String(minutes).padStart(2, "0")}′${seconds.toFixed(0).padStart(2, "0")}″${side}`;
 }
 
-// A round distance and its width in points, for a scale bar of about `wanted` points at the centre of the screen.
+// Returns a round distance and its width in points, for a scale bar of at most `wanted` points at the screen's centre.
 export function scaleBar(projection, wanted) {
     const latitude = latitudeOf(Math.min(Math.max(projection.y, 0), 1)) * Math.PI / 180;
     const metres = (EARTH * Math.cos(latitude)) / projection.scale;

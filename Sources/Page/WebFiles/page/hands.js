@@ -1,12 +1,12 @@
-// Fingers, pens and the mouse on an element, told to the daemon as touches: it recognizes the gestures. What has no fingers,
-// the wheel and a drag with Ctrl, is told as gestures; keys are commands. Invariant: whatever takes a finger away, an end of it
-// is told.
+// Sends fingers, pens and the mouse on an element to the daemon as touches: the daemon recognizes the gestures. Input
+// without fingers, the wheel and a drag with Ctrl, is sent as gestures; keys are commands. Invariant: however a finger
+// disappears, its end is sent.
 
 const WHEEL_END = 200;
 const DEGREES_PER_POINT = 0.4;
 
 export class Hands {
-    // `toPoint` makes a point of the camera's screen of one of the page; `send` tells a line to the camera.
+    // `toPoint` converts a point of the page to one of the camera's screen; `send` sends a line to the camera.
     constructor(element, toPoint, send, {surface = "page", isTouchOnly = false} = {}) {
         this.element = element;
         this.toPoint = toPoint;
@@ -21,7 +21,7 @@ export class Hands {
         element.addEventListener("pointerup", (event) => this.up(event));
         element.addEventListener("pointercancel", () => this.cancel());
         element.addEventListener("contextmenu", (event) => event.preventDefault());
-        // Safari asks no other code before it zooms its page.
+        // Only these keep Safari from zooming the page.
         element.addEventListener("gesturestart", (event) => event.preventDefault());
         element.addEventListener("touchstart", (event) => event.preventDefault(), {passive: false});
         if (!isTouchOnly) element.addEventListener("wheel", (event) => this.scroll(event), {passive: false});
@@ -55,7 +55,7 @@ export class Hands {
                 id: event.pointerId, at: part.timeStamp || event.timeStamp, ...this.toPoint(part.clientX, part.clientY),
             });
         }
-        // All fingers of one frame come one after the other: they are told together.
+        // The fingers of one frame are reported one after another: they are sent together.
         if (this.isDue) return;
         this.isDue = true;
         const timer = setTimeout(() => this.flush(), 40);
@@ -100,7 +100,7 @@ export class Hands {
         this.send({type: "touch", timeMs: rounded(timeMs), touches, surface: this.surface});
     }
 
-    // MARK: The mouse alone
+    // MARK: Mouse and wheel
 
     beginTurn(event) {
         event.preventDefault();
@@ -147,7 +147,7 @@ export class Hands {
 
 const rounded = (value) => Math.round(value * 1000) / 1000;
 
-// What a key asks of a camera; null for a key that means nothing here.
+// Returns the command for a key; null if the key has no meaning here.
 export function commandOf(event, camera) {
     if (event.ctrlKey || event.metaKey || event.altKey) return null;
     const {bearing, viewingAngle} = camera.position;

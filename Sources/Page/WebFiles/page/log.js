@@ -1,10 +1,10 @@
-// The stream of events as rows, the newest at the bottom; fingers and the gestures that they make, from the first to the last,
-// are one that unfolds. What is kept are the daemon's own lines: they can be copied.
-// Invariant: at most `MOST` lines are kept, and `SHOWN` rows are in the page, however fast events come.
+// The stream of events as rows, the newest at the bottom. Fingers and the gestures they make, from first to last, form
+// one row that unfolds. The daemon's own lines are kept, so that they can be copied.
+// Invariant: at most `MOST` lines are kept, and `SHOWN` rows are in the page, however fast events arrive.
 
 const MOST = 5000;
 const SHOWN = 300;
-// A row of fingers that has more lines goes on in another one.
+// A row of fingers with more lines continues in another one.
 const MOST_OF_ONE = 1000;
 
 const number = (value, digits, width) => value.toFixed(digits).padStart(width);
@@ -23,7 +23,7 @@ function gesture(line) {
 }
 
 function fingers({touches = [], cancelled, surface = "page"}) {
-    // A recorded line has a number there, which says nothing to a person.
+    // In a recorded line this is a number, which means nothing to people.
     if (typeof surface === "string" && surface !== "page") return `${surface}: ${fingers({touches, cancelled})}`;
     if (cancelled) return "fingers cancelled";
     return touches.length ? `${touches.length} finger${touches.length > 1 ? "s" : ""}  `
@@ -32,7 +32,7 @@ function fingers({touches = [], cancelled, surface = "page"}) {
 
 const TEXTS = {
     "move-started": ({position, reason}) => `${place(position)} ${reason}`,
-    // Why, `move-started` has told.
+    // The reason is in `move-started`.
     "camera-changed": ({position}) => place(position),
     "idle": ({position}) => place(position),
     "reset": ({position}) => place(position),
@@ -51,7 +51,7 @@ const TEXTS = {
     "removed": () => "",
 };
 
-// What the filters are called, and the types that each lets through.
+// The names of the filters, and the types that each lets through.
 export const KINDS = [
     ["moves", ["move-started", "camera-changed", "idle", "reset", "lagged", "missed", "removed", "lease-taken", "lease-ended"]],
     ["gestures", ["gesture"]],
@@ -60,11 +60,11 @@ export const KINDS = [
     ["errors", ["error", "refused"]],
 ];
 
-// What fingers or reports of gestures did, from the first to the last.
+// What fingers or reported gestures did, from first to last.
 class Hand {
     constructor(camera) {
         this.camera = camera;
-        // What is down or active; it goes on until there is nothing.
+        // The fingers that are down and the gestures that are active; the row ends when there are none.
         this.held = new Set();
         this.members = [];
         this.gestures = new Set();
@@ -72,7 +72,7 @@ class Hand {
         this.isUnfolded = false;
     }
 
-    // Takes note of a line; whether it is one of a hand.
+    // Takes note of a line; returns whether it belongs to the row.
     follow({type, number, touches, line}) {
         const set = (key, isHeld) => { if (isHeld) this.held.add(key); else this.held.delete(key); };
         if (type === "touch") {
@@ -108,7 +108,7 @@ export class Log {
         this.rows = [];
         this.count = 0;
         this.added = [];
-        // The row of the fingers on each camera, and those rows that have changed.
+        // The current row of fingers of each camera, and the rows that have changed.
         this.hands = new Map();
         this.changed = new Set();
         this.isStopped = false;
@@ -154,7 +154,7 @@ export class Log {
             && (!this.text || line.toLowerCase().includes(this.text));
     }
 
-    // Brings the page up to date: once a frame at the most.
+    // Brings the page up to date, at most once per frame.
     paint() {
         if (!this.added.length && !this.changed.size) return;
         const added = this.added;
@@ -218,13 +218,13 @@ export class Log {
         button.querySelector(".type").textContent = hand.most ? "touch" : "gesture";
         button.lastElementChild.textContent = hand.text;
         if (!hand.isUnfolded) return;
-        // Fingers that are recorded are those that are told.
+        // Recorded fingers only repeat the `touch` events.
         const isTold = ({line}) => this.kinds.has("fingers") && line && [line].flat().every(({type}) => type === "touch");
         const rows = hand.members.filter((row) => this.matches(row) && !isTold(row.message));
         for (const row of rows.slice(list.childElementCount)) list.append(this.row(row));
     }
 
-    // Shows what the filters let through now.
+    // Shows the rows that the filters let through.
     refilter() {
         this.paint();
         this.list.replaceChildren();
@@ -239,7 +239,7 @@ export class Log {
         this.list.replaceChildren();
     }
 
-    // The daemon's lines of what is shown: a recording's, if gestures are.
+    // The daemon's lines behind what is shown; if gestures are shown, they are a recording.
     get lines() {
         return this.rows.flatMap((row) => row.members ?? [row]).filter((row) => this.matches(row)).map(({line}) => `${line}\n`).join("");
     }

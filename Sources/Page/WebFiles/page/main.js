@@ -1,5 +1,5 @@
-// Puts the page together: the stream changes what is known of the cameras, and each frame draws what has changed. Invariant:
-// nothing is drawn but in a frame, and no frame is asked for while nothing changes.
+// Assembles the page: the stream changes what is known of the cameras, and each frame draws what has changed.
+// Invariant: drawing happens only in a frame, and no frame is requested while nothing changes.
 
 import {Cameras} from "./cameras.js";
 import {Commands} from "./commands.js";
@@ -29,23 +29,23 @@ const cameras = new Cameras();
 const ground = new Ground(undefined, new Earth(showMore));
 const theme = new Theme(() => draw());
 let chosen = link.get("camera") ?? "main";
-// What a person has chosen stays, though it may not be there yet.
+// A camera chosen by the user stays chosen, even if it does not exist yet.
 let isChosenByHand = link.has("camera");
 
 const camera = () => cameras.get(chosen);
 const send = (line) => {
-    // No hand is on a camera that goes away under it.
+    // The choice must not change to another camera under the user's hand.
     isChosenByHand = true;
     const named = (request) => ({...request, camera: chosen});
     connection.send(Array.isArray(line) ? line.map(named) : named(line));
 };
-// While another client holds the camera's lease, the daemon would refuse what moves it.
+// While another client holds the camera's lease, the daemon would refuse to move it.
 const ask = async (request) => {
     const message = connection.mayFeed ? lock.refusal(camera()) : "The page cannot ask the daemon now.";
     return message ? {type: "error", message} : connection.ask({camera: chosen, ...request});
 };
 
-// MARK: What is drawn
+// MARK: Drawing
 
 const view = new View($("#view"), ground, theme);
 const overview = new Overview($("#overview canvas"), ground, theme, choose);
@@ -68,7 +68,7 @@ overview.changed = () => {
     draw();
 };
 
-// More of the ground is there.
+// More of the ground has loaded.
 function showMore() {
     ground.version += 1;
     draw();
@@ -99,7 +99,7 @@ function paint(frameTime) {
         return;
     }
     if (shown) {
-        // A wide screen gets more room. That is a matter of the camera's, not of what it does.
+        // A wide viewport gets more room. The layout depends on the camera's shape, not on what it does.
         document.body.dataset.shape = shown.viewport.width > shown.viewport.height ? "wide" : "tall";
         timeline.paint(shown, now);
         if (timeline.hovered !== null) ghost = shown.positionAt(timeline.hovered);
@@ -145,7 +145,7 @@ function choose(name) {
 
 function listCameras() {
     const names = cameras.names;
-    // Cameras are told one after the other: the first one is not the one that is meant if there is a main one.
+    // Cameras arrive one after another: the first to arrive is not chosen if there is a main one.
     if (!isChosenByHand && names.includes("main")) chosen = "main";
     if (!isChosenByHand && names.length && !names.includes(chosen)) chosen = names[0];
     if (isChosenByHand && !names.includes(chosen)) names.push(chosen);
@@ -189,7 +189,7 @@ $("[data-surface=camera]").onchange = (event) => choose(event.target.value);
 let isMade = false;
 
 function handle(message, line) {
-    // By a wrong clock nothing can be shown at its time.
+    // With a wrong clock, nothing can be shown at its time.
     const isForNow = message.type === "present" && step.isOff;
     const change = cameras.update(isForNow ? {...message, presentation: undefined} : message, performance.now());
     if (message.type === "page") return showRole(message);
@@ -218,7 +218,7 @@ function handle(message, line) {
     draw();
 }
 
-// A new daemon has no camera: the first page that may makes one.
+// A new daemon has no camera: the first page that may create one does.
 function makeCamera() {
     if (isMade || cameras.byName.size || !connection.mayFeed) return;
     isMade = true;
@@ -239,7 +239,7 @@ const connection = new Connection(link.get("token") ?? "", handle, (state, text)
     if (state === "refused") refuse(text);
 });
 
-// Who may not see anything is shown nothing that looks as if it could be used.
+// Without access, the page shows nothing that looks usable.
 function refuse(why) {
     document.body.dataset.state = "refused";
     $("#refused").hidden = false;
@@ -260,7 +260,7 @@ function announce({position}) {
 
 // MARK: Hands and keys
 
-// While a replay moves a camera nothing else does; one that has been played, or that the daemon plays by itself, makes way.
+// A replay has exclusive control of its camera, unless it is at its end or the daemon plays it by itself.
 const move = (line) => {
     const {replay} = camera() ?? {};
     if (replay && replay.state !== "at-end" && !replay.trace) toast("A replay moves this camera: End lets it go.");
@@ -287,7 +287,7 @@ addEventListener("keydown", (event) => {
 
 // MARK: Controls
 
-// A map in the user's own style, where the server has an engine for it; without WebGL the ground is drawn as ever.
+// Shows a map in the user's own style, if the server has an engine for it; without WebGL the ground is drawn as before.
 async function showStyle(map) {
     if (view.isSeenThrough) return;
     view.isSeenThrough = true;
@@ -322,7 +322,7 @@ function showRole(page) {
 let toastTimer;
 
 function toast(text, stays = false) {
-    // It stands where nothing else is: the surface covers the page.
+    // The surface covers the page, so it shows the text itself.
     if (surface.isOpen) return surface.note(text);
     const part = $("#toast");
     part.textContent = part.title = text;
@@ -372,7 +372,7 @@ $("[data-overview=in]").onclick = () => overview.zoom(1);
 $("[data-overview=out]").onclick = () => overview.zoom(-1);
 $("[data-overview=fit]").onclick = () => overview.release();
 
-// Pages that are not secure have no clipboard, but still the old way.
+// Insecure pages have no clipboard, only the old way.
 async function copy(text) {
     if (navigator.clipboard) return navigator.clipboard.writeText(text).catch(() => copyOldWay(text));
     copyOldWay(text);
@@ -441,7 +441,7 @@ function shared(title, text, code = "") {
     return part;
 }
 
-// A QR code needs a margin of four modules, light.
+// A QR code needs a light margin of four modules.
 function picture(rows, link) {
     const canvas = document.createElement("canvas");
     const size = rows.length + 8;
@@ -463,8 +463,8 @@ function picture(rows, link) {
 
 // MARK: Recordings
 
-// What is shown of a recording that waits for others, or is being read, while its answer is awaited: events come another
-// way, and may come after it.
+// The text shown while a recording is queued or being read, and the number of answers awaited: events take another
+// connection, and may arrive after the answer.
 let reading = "";
 let awaited = 0;
 
@@ -483,7 +483,7 @@ async function play(file) {
     if (refusal) return toast(refusal);
     if (file.size > limit) return toast(`${file.name} is larger than ${limit >> 20} MiB.`);
     awaited += 1;
-    // It comes over another connection, which has a part in the page's lease.
+    // The recording is sent over another connection, which shares the page's lease.
     const lease = lock.has(camera()) ? `&lease=${camera().lease.lease}` : "";
     await connection.post(`/recording?camera=${encodeURIComponent(chosen)}${lease}`, file);
     awaited -= 1;
@@ -515,7 +515,7 @@ addEventListener("drop", (event) => {
 
 // MARK: For scripts
 
-// What the page shows of a camera, and where; null where there is no such camera, or nothing to be seen.
+// What the page shows of a camera, and where; null if there is no such camera, or nothing is visible.
 window.gimbal = Object.freeze({
     camera(name = "main") {
         const camera = cameras.get(name);

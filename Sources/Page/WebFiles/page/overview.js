@@ -1,5 +1,5 @@
-// All cameras on one map: what each sees, where it may go, the way that it went; and the marks of a tour. The map shows them all,
-// unless a person has moved it.
+// All cameras on one map: what each sees, its limits and its path; and the marks of a tour. The map shows them all,
+// unless the user has moved it.
 
 import {fit} from "./theme.js";
 import {Projection, latitudeOf, longitudeOf, mercatorX, mercatorY, wrapped} from "./projection.js";
@@ -16,12 +16,12 @@ export class Overview {
         this.view = null;
         this.backdrop = document.createElement("canvas");
         this.isHeld = false;
-        // What has marks on the map that can be dragged: see Tour.
+        // Has marks on the map that can be dragged: see Tour.
         this.tour = null;
         this.listen(choose);
     }
 
-    // The outlines of a camera near a place: its corners, in Mercator turns.
+    // Returns the outlines of a camera's screen and of the part inside its padding: their corners, in Mercator turns.
     static outline(camera) {
         const {padding} = camera.viewport;
         return {
@@ -33,14 +33,14 @@ export class Overview {
         };
     }
 
-    // Where the map has to be to show all cameras.
+    // Returns the area that the map has to show: all cameras, and the tour.
     wanted(cameras) {
         const box = {left: Infinity, right: -Infinity, top: Infinity, bottom: -Infinity};
         const first = cameras[0] ? mercatorX(cameras[0].position.target.longitude) : 0.5;
         for (const camera of cameras) {
             const shift = Math.round(mercatorX(camera.position.target.longitude) - first);
             for (const {x, y} of Overview.outline(camera).screen) {
-                // A camera that sees the whole world makes the map no wider than it.
+                // A camera that sees the whole world does not make the map wider than the world.
                 box.left = Math.min(box.left, Math.max(x - shift, first - 1));
                 box.right = Math.max(box.right, Math.min(x - shift, first + 1));
                 box.top = Math.min(box.top, Math.max(y, 0));
@@ -58,10 +58,10 @@ export class Overview {
         return box;
     }
 
-    // How many points at the top are the controls', under which no mark could be dragged.
+    // How many points at the top are covered by controls, under which marks could not be dragged.
     get covered() { return this.tour?.places.length ? 44 : 0; }
 
-    // The narrowest view of a box, a little wider than it.
+    // Returns the closest view of a box, with a margin around it.
     enclosing(box) {
         const {width, height} = this.size;
         const scale = Math.min(
@@ -73,14 +73,14 @@ export class Overview {
         };
     }
 
-    // Brings the map where the cameras are, in steps that are seen; whether it is still on its way.
+    // Moves the map to the cameras in visible steps; returns whether it is still moving.
     follow(cameras, name) {
         if (this.isHeld || this.isMarkHeld || !this.size.width) return false;
         const box = this.wanted(cameras);
         const {x = (box.left + box.right) / 2, y = (box.top + box.bottom) / 2} = cameras.find((each) => each.name === name)?.projection ?? {};
         const chosen = {x: x - Math.round(x - (box.left + box.right) / 2), y};
         const goal = this.enclosing(box);
-        // In half steps of zoom, so that it does not breathe with each movement.
+        // In half steps of zoom, so that it does not change with each movement.
         goal.zoom = Math.floor(goal.zoom * 2) / 2;
         goal.y -= this.covered / (512 * 2 ** goal.zoom);
         this.keepWithin(goal);
@@ -108,7 +108,7 @@ export class Overview {
         return this.isGoing;
     }
 
-    // No more than one world is shown, and nothing beyond its poles.
+    // Keeps a view within one world and its poles.
     keepWithin(view) {
         const {width, height} = this.size;
         view.zoom = Math.max(view.zoom, Math.log2(Math.max(width, height) / 256));
@@ -125,7 +125,7 @@ export class Overview {
             this.size);
     }
 
-    // Whether something is still moving. `ghost` is where the chosen camera was at another time, or `null`.
+    // Returns whether something is still moving. `ghost` is where the chosen camera was at another time, or `null`.
     paint(cameras, chosen, ghost) {
         const {width, height, ratio} = fit(this.canvas);
         if (!width || !height) return false;
@@ -148,12 +148,12 @@ export class Overview {
         return isGoing;
     }
 
-    // The ground stays as it is as long as the map does, and no camera's name comes to stand elsewhere.
+    // Redraws the ground only if the map has changed, or a name or mark that labels avoid has moved.
     drawGround(cameras, projection, ratio) {
         const {width, height} = this.size;
         const {x, y, zoom} = this.view;
         const context = this.backdrop.getContext("2d", {alpha: false});
-        // What the controls and the source cover has no labels.
+        // No labels under the controls and the source.
         const taken = [
             {left: width - 100, right: width, top: height - 20, bottom: height}, {left: 0, right: 310, top: 0, bottom: 44},
         ];
@@ -200,7 +200,7 @@ export class Overview {
         }
     }
 
-    // How many turns a camera has to be moved to be seen.
+    // Returns by how many turns a camera has to be shifted to be visible.
     shift(camera) { return Math.round(mercatorX(camera.position.target.longitude) - this.view.x); }
 
     limits(context, projection, camera) {
@@ -355,7 +355,7 @@ export class Overview {
         this.changed?.();
     }
 
-    // The camera whose outline is under a point; of several, the smallest.
+    // Returns the camera whose outline is under a point; of several, the smallest.
     cameraAt(cameras, point) {
         const place = this.projection.place(this.projection.groundUnder(point));
         return cameras.map((camera) => {
@@ -374,7 +374,7 @@ export class Overview {
         }).filter(({isInside}) => isInside).sort((a, b) => a.area - b.area)[0]?.camera.name;
     }
 
-    // What the map shows, as bounds.
+    // The bounds of what the map shows.
     get bounds() {
         const [topLeft, , bottomRight] = this.projection.outline();
         return {

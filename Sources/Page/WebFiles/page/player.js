@@ -1,4 +1,4 @@
-// The controls of the replay that moves the chosen camera; they are there where the daemon tells of one.
+// The controls of the replay that moves the chosen camera; hidden if there is none.
 
 import {Timeline, clock} from "./timeline.js";
 

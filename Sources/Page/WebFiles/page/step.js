@@ -1,10 +1,10 @@
-// How well the screens of a wall keep in step, live: for each camera that is told its positions ahead of their time, how far ahead
-// they come, and which came too late, so that its screen was behind the others by that; and how good the clocks are. Invariant:
-// what is over `SPAN` old is forgotten, and where nothing is told ahead, nothing is shown.
+// How well the screens of a wall keep in step, live: for each camera whose positions are announced ahead of time, how
+// far ahead they arrive, and which arrive too late, so that its screen lags by that much; and how good the clocks are.
+// Invariant: entries older than `SPAN` are forgotten, and nothing is shown unless positions are announced ahead.
 
 const SPAN = 10_000;
 const MOST_ROWS = 8;
-// A clock that is further from the server's cannot tell when something is to be seen; in ms.
+// A clock further from the server's than this, in ms, cannot tell when something is due.
 const WRONG_CLOCK = 1000;
 
 const amount = (ms) => `${Math.abs(ms) < 10 ? Math.abs(ms).toFixed(1) : Math.round(Math.abs(ms))} ms`;
@@ -13,19 +13,19 @@ export class Step {
     constructor(root, theme) {
         Object.assign(this, {root, theme});
         [this.rows, this.note] = [root.querySelector("ul"), root.querySelector("p")];
-        // By the cameras' names: {at, lead}, when a position came and how long before its time; the oldest first.
+        // By camera name: {at, lead}, when a position arrived and how long before its time; the oldest first.
         this.told = new Map();
         this.clock = null;
         this.isOff = false;
     }
 
-    // The server's clock, as its signs of life tell it.
+    // Takes the server's clock from its signs of life.
     setClock({wallTime, clock}) {
         this.clock = clock ?? null;
         this.isOff = wallTime !== undefined && Math.abs(Date.now() - wallTime) > WRONG_CLOCK;
     }
 
-    // A position has come; the time is in ms since 1970, as `presentAt` is.
+    // Records that a position has arrived; times are in ms since 1970, like `presentAt`.
     add(name, {presentAt}, wallTime) {
         const leads = this.told.get(name) ?? [];
         leads.push({at: wallTime, lead: presentAt - wallTime});
@@ -33,7 +33,7 @@ export class Step {
         this.told.set(name, leads);
     }
 
-    // Shows what was told in the last seconds; whether that is to be shown anew though nothing comes.
+    // Shows the leads of the last seconds; returns whether to redraw even if nothing arrives.
     paint(cameras, wallTime) {
         for (const [name, leads] of this.told) {
             const kept = leads.findIndex(({at}) => at > wallTime - SPAN);

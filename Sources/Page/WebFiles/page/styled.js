@@ -1,12 +1,12 @@
-// The chosen camera's ground as MapLibre GL JS draws it, in a style of the user's own; it follows the camera as maps of other
-// pages do, by the adapter. Loaded only where the server was given an engine. Invariant: of what the browser is asked to trust
-// there is one thing, the engine's worker, a blob of this page's.
+// The chosen camera's ground, drawn by MapLibre GL JS in the user's own style. The map follows the camera through the
+// same adapter as maps of other pages. Loaded only if the server was given an engine. Invariant: the browser is asked
+// to trust only one thing, the engine's worker, a blob of this page.
 
 import {follow} from "./maplibre.js";
 
 const ENGINE = "/map-engine.js";
 
-// Browsers that know of trusted types ask here before a string becomes a script; nothing else gets through.
+// Browsers with trusted types ask here before a string becomes a script; nothing else gets through.
 globalThis.trustedTypes?.createPolicy("default", {
     createScriptURL(address) {
         if (address.startsWith(`blob:${location.origin}/`)) return address;
@@ -14,7 +14,7 @@ globalThis.trustedTypes?.createPolicy("default", {
     },
 });
 
-// A camera as adapters follow one.
+// A camera as the adapters expect one.
 class Shown extends EventTarget {
     position = null;
     viewport = null;
@@ -27,7 +27,7 @@ class Shown extends EventTarget {
 }
 
 export class Styled {
-    // `origins` are those that the page's policy lets it ask; `tell` is told what is wrong, `credit` whose data is seen.
+    // `origins` are those that the page's policy allows; `tell` reports errors, `credit` shows whose data is visible.
     static async make(container, {style, origins}, {tell, credit}) {
         const module = await import(ENGINE);
         const engine = module.Map ? module : globalThis.maplibregl;
@@ -54,7 +54,7 @@ export class Styled {
         follow(map, this.shown);
     }
 
-    // The map is as large as the camera's screen is here.
+    // Shows the camera on a map as large as its screen is here.
     show(camera, {width, height}) {
         const {style} = this.map.getContainer();
         const size = [`${width}px`, `${height}px`];
@@ -66,7 +66,7 @@ export class Styled {
     }
 }
 
-// What is written of a source's data, without its links.
+// Returns the attribution of a source, without its links.
 function plain(text) {
     const entities = {amp: "&", copy: "©", lt: "<", gt: ">", quot: '"', nbsp: " ", "#169": "©", "#39": "'"};
     return text.replace(/<[^>]*>/g, "").replace(/&(#?\w+);/g, (all, name) => entities[name] ?? all);

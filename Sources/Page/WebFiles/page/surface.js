@@ -1,10 +1,10 @@
-// The whole screen as a hand for a camera on another one. The camera's screen is as wide and as high here as it fits; or the
-// camera takes this screen's size.
+// The whole screen as a touch surface for a camera on another screen. The camera's screen is fitted into this one, or
+// the camera takes this screen's size.
 
 import {Hands} from "./hands.js";
 import {fit} from "./theme.js";
 
-// How much of the map is seen on it.
+// The opacity of the map on it.
 const FAINT = 0.35;
 
 export class Surface {
@@ -28,7 +28,7 @@ export class Surface {
         document.addEventListener("fullscreenchange", () => this.changed?.());
     }
 
-    // Others are shown who touches. A name is the surface's own: fingers do not go on under another one.
+    // Other users see who touches. A name identifies a surface: fingers do not continue under another name.
     rename() {
         this.hands.cancel();
         this.hands.surface = this.name.value.trim() || "surface";
@@ -42,7 +42,7 @@ export class Surface {
         document.body.classList.add("is-surface");
         this.canvas.focus();
         this.changed?.();
-        // It takes a touch to allow it; without, as by a link, the page is the surface as it is.
+        // Full screen requires a touch; without one, as after a link, the page is the surface as it is.
         if (navigator.userActivation?.isActive) {
             await document.documentElement.requestFullscreen?.({navigationUI: "hide"}).catch(() => {});
         }
@@ -59,7 +59,7 @@ export class Surface {
         this.changed?.();
     }
 
-    // A screen that goes dark is no surface. Browsers allow it on secure pages.
+    // Keeps the screen from going dark. Browsers allow that on secure pages only.
     async keepAwake() {
         try {
             this.lock = await navigator.wakeLock?.request("screen");
@@ -71,7 +71,7 @@ export class Surface {
 
     note(text) { this.root.querySelector("[data-surface=note]").textContent = text; }
 
-    // How the camera's screen lies on this one: it fills it, and its middle is the middle.
+    // How the camera's screen maps to this one: as large as it fits, and centred.
     get fit() {
         const {clientWidth: width, clientHeight: height} = this.canvas;
         const {viewport} = this.camera() ?? {viewport: {width, height}};
@@ -90,7 +90,7 @@ export class Surface {
         this.ask({type: "set-viewport", width, height});
     }
 
-    // What the camera sees, and what lies around it.
+    // Paints what the camera sees, and what is around it.
     map(context, projection, {scale, left, top, width, height, ratio}) {
         const wide = Object.assign(Object.create(projection), {
             width: width * scale, height: height * scale, centerX: projection.centerX - left, centerY: projection.centerY - top,
@@ -104,7 +104,7 @@ export class Surface {
         context.globalAlpha = 1;
     }
 
-    // `refusal` is why hands do not move the camera now, or `null`.
+    // `refusal` is why touches do not move the camera now, or `null`.
     paint(camera, now, refusal) {
         const {width, height, ratio} = fit(this.canvas);
         const context = this.canvas.getContext("2d", {alpha: false});
@@ -151,12 +151,12 @@ export class Surface {
     }
 }
 
-// A browser may let a page keep nothing.
+// A browser may not let a page store anything.
 function remember(name) {
     try {
         localStorage.setItem("surface-name", name);
     } catch {
-        // Then it is asked anew.
+        // Then the user is asked again.
     }
 }
 

@@ -1,4 +1,4 @@
-// Colours of what is drawn, as the style sheet has them: a canvas cannot inherit.
+// The style sheet's colours for canvases, which cannot inherit them.
 
 const NAMES = [
     "beyond", "sea", "land", "coast", "border", "river", "grid", "label", "halo", "sky", "haze", "ink", "quiet", "finger", "finger-edge",
@@ -17,7 +17,7 @@ export class Theme {
 
     read() {
         const style = getComputedStyle(document.documentElement);
-        // What was drawn with other colours is old.
+        // Anything drawn with other colours is outdated.
         this.version = (this.version ?? 0) + 1;
         for (const name of NAMES) this[name] = style.getPropertyValue(`--${name}`).trim();
         this.cameras = Array.from({length: 6}, (_, index) => style.getPropertyValue(`--camera-${index}`).trim());
@@ -26,7 +26,7 @@ export class Theme {
     }
 }
 
-// A canvas that is as sharp as its screen, or a part of that.
+// Makes a canvas as sharp as its screen, or a fraction of that.
 export function fit(canvas, sharpness = 1) {
     const ratio = Math.min(devicePixelRatio || 1, 3) * sharpness;
     const {clientWidth: width, clientHeight: height} = canvas;

@@ -1,5 +1,5 @@
-// What the chosen camera did over time: a bar for each gesture, and curves of zoom, bearing and viewing angle, blank where
-// nothing is known. Of a replay the whole, else the last seconds; the wheel and a drag show a part of it.
+// What the chosen camera did over time: a bar for each gesture, and curves of zoom, bearing and viewing angle, blank
+// where nothing is known. Shows a whole replay, or else the last seconds; the wheel and a drag select a part.
 
 import {fit} from "./theme.js";
 
@@ -17,20 +17,20 @@ export function clock(milliseconds) {
     return minutes ? `${minutes}:${(seconds % 60).toFixed(1).padStart(4, "0")}` : `${seconds.toFixed(2)} s`;
 }
 
-// The round number of 1, 2 or 5 that is at least so much.
+// Returns the smallest of 1, 2 and 5 times a power of ten that is at least `least`.
 function round(least) {
     const power = 10 ** Math.floor(Math.log10(least));
     return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= least * 0.999);
 }
 
 export class Timeline {
-    // `seek` goes to a time of the replay; `changed` is told when something else is to be drawn.
+    // `seek` seeks the replay to a time; `changed` is called when something has to be redrawn.
     constructor(canvas, theme, {seek, changed}) {
         this.canvas = canvas;
         this.theme = theme;
         this.seek = seek;
         this.changed = changed;
-        // The part that a person has chosen to see, and the time under the pointer; `null` for none.
+        // The part that the user has selected, and the time under the pointer; `null` for none.
         this.part = null;
         this.hovered = null;
         this.drag = null;
@@ -56,7 +56,7 @@ export class Timeline {
         if (!this.range || event.button !== 0) return;
         this.canvas.setPointerCapture(event.pointerId);
         const isAxis = event.clientY - this.canvas.getBoundingClientRect().top < AXIS;
-        // A finger has no hand left for a part: it takes the head along.
+        // A finger cannot select a part as well: it drags the playhead.
         this.drag = {
             isSeek: this.isReplay && (isAxis || event.pointerType === "touch"), x: event.clientX, from: this.timeAt(event), moved: 0,
         };
@@ -100,7 +100,7 @@ export class Timeline {
         this.show({from: at - (at - from) * factor, to: at + (to - at) * factor});
     }
 
-    // Shows a part, within all that there is; `null` for all of it.
+    // Shows a part, limited to what there is; `null` shows all of it.
     show(part) {
         this.part = null;
         if (part) {
@@ -114,7 +114,7 @@ export class Timeline {
 
     // MARK: Drawing
 
-    // When it is now on the camera's clock: it goes on between events while something moves or is held.
+    // Returns the current time on the camera's clock, extrapolated while a replay plays.
     static now(camera, now) {
         const {replay} = camera;
         if (replay?.state === "playing" && Number.isFinite(replay.speed)) {
@@ -124,7 +124,7 @@ export class Timeline {
         return replay ? Math.max(replay.timeMs, 0) : camera.timeMs ?? 0;
     }
 
-    // All that can be shown, and what is.
+    // Updates the range that can be shown, and the one that is.
     measure(camera, time) {
         const begin = camera.samples[0]?.timeMs ?? time;
         if (camera !== this.camera || Boolean(camera.replay) !== this.isReplay) this.part = null;
@@ -214,7 +214,7 @@ export class Timeline {
     curve(context, camera, [attribute, text, least, unit], {x, y, each, width, time}) {
         const {theme, range: {from, to}} = this;
         const color = theme[attribute === "viewingAngle" ? "angle" : attribute];
-        // Stretches that are known. Bearings go the short way round, from one to the next.
+        // The known stretches. Bearings take the short way round from one sample to the next.
         const stretches = [];
         const {samples} = camera;
         let [low, high, before] = [Infinity, -Infinity, null];
@@ -227,13 +227,13 @@ export class Timeline {
             low = Math.min(low, value);
             high = Math.max(high, value);
             const at = x(timeMs);
-            // Of several within a pixel the first and the last are seen.
+            // Of several samples within a pixel, only the first and the last are visible.
             const stretch = stretches.at(-1);
             if (stretch.length > 1 && at - stretch.at(-2).at < 0.5) stretch.pop();
             stretch.push({at, value});
             if (timeMs > to) break;
         }
-        // It stands where it was told last.
+        // The value stays where it was last reported.
         if (camera.last && camera.last === samples.at(-1) && stretches.length) {
             stretches.at(-1).push({at: x(Math.max(time, camera.last.timeMs)), value: before});
         }
@@ -267,7 +267,7 @@ export class Timeline {
         context.restore();
     }
 
-    // The round values that a curve goes through, as many as there is room for.
+    // Draws the round values in the range of a curve, as many as there is room for.
     scale(context, height, {from, to, each, width}, unit) {
         const {theme} = this;
         const step = round((to - from) / Math.max(Math.floor(each / 13), 1));
@@ -318,7 +318,7 @@ export class Timeline {
         context.fill();
     }
 
-    // The time under the pointer; its values stand beside the curves.
+    // Draws the time under the pointer; its values are beside the curves.
     pointer(context, {x, height, width}) {
         const {theme} = this;
         const at = Math.round(x(this.hovered)) + 0.5;

@@ -1,13 +1,13 @@
-// Tours in files, in Gimbal's own form. What a daemon would refuse of them, the daemon says.
+// Tours in files, in Gimbal's own format. The daemon reports what it refuses in them.
 
 export const PATHS = ["smooth", "straight", "flight"];
 
-// Whatever is longer is no tour that a request could hold.
+// Anything longer is not a tour that fits into a request.
 const MOST_BYTES = 1 << 20;
 
 export const pathOf = ({path, durationMs}) => path ?? (durationMs === undefined ? "flight" : "smooth");
 
-// A tour as `gimbal tour --to json` writes it: what goes without saying is not said.
+// Returns a tour as `gimbal tour --to json` writes it: defaults are omitted.
 export function written({name, keyframes}) {
     const head = JSON.stringify({type: "gimbal-tour", version: 1, name}).slice(0, -1);
     const lines = keyframes.map(({position, durationMs, waitMs, path, ...more}) => JSON.stringify({
@@ -16,7 +16,7 @@ export function written({name, keyframes}) {
     return `${head},"keyframes":[\n  ${lines.join(",\n  ")}\n]}\n`;
 }
 
-// The name and the keyframes of a file, or the `message` of what is wrong with it; `null` where it is no tour.
+// Returns the name and keyframes of a file, or a `message` that says what is wrong; `null` if it is not a tour.
 export async function read(file) {
     if (file.size > MOST_BYTES) return null;
     let tour;

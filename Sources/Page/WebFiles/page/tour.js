@@ -1,12 +1,12 @@
-// A tour that is made on the page: keyframes as bars over time, and as marks on the overview. The chosen camera plays it. How it
-// goes between keyframes only the daemon says. Invariant: keyframes are as the command `tour` has them.
+// A tour edited on the page: keyframes as bars over time, and as marks on the overview. The chosen camera plays it.
+// Only the daemon knows the path between keyframes. Invariant: keyframes are as the command `tour` takes them.
 
 import {PATHS, pathOf, read, written} from "./tour-file.js";
 
-// How long a new keyframe takes, in milliseconds, and how long a flight is shown that finds its own time.
+// The duration of a new keyframe, and the length shown for a flight that finds its own duration, in milliseconds.
 const USUAL_MS = 2000;
 const UNKNOWN_MS = 3000;
-// Pixels for each millisecond at the most, and pixels of the overview for each arrow key.
+// The most pixels per millisecond, and the pixels of the overview per press of an arrow key.
 const MOST_SCALE = 0.15;
 const STEP = 10;
 
@@ -14,16 +14,16 @@ const lengthOf = ({durationMs = UNKNOWN_MS}) => durationMs;
 const seconds = (milliseconds) => `${+(milliseconds / 1000).toFixed(2)} s`;
 
 export class Tour {
-    // `ask` sends a request to the chosen camera, or the one it names, and waits for its answer; `tell` says what is wrong;
-    // `changed` is told when something else is to be drawn.
+    // `ask` sends a request to the chosen camera, or the one it names, and waits for its answer; `tell` shows an error;
+    // `changed` is called when something has to be redrawn.
     constructor(root, opener, {ask, camera, tell, changed}) {
         Object.assign(this, {root, opener, ask, camera, tell, changed});
         this.keyframes = [];
         this.name = undefined;
         this.chosen = -1;
-        // The names of the cameras that play it.
+        // The names of the cameras playing it.
         this.playing = new Set();
-        // Where the marks were drawn, and on what map.
+        // Where the marks were drawn, and on which map.
         this.marks = [];
         this.map = null;
         this.strip = root.querySelector("ol");
@@ -53,7 +53,7 @@ export class Tour {
         this.strip.children[index]?.scrollIntoView({block: "nearest", inline: "nearest"});
     }
 
-    // Behind the chosen one.
+    // Adds a keyframe after the chosen one.
     add() {
         const position = this.position;
         if (!position) return;
@@ -67,7 +67,7 @@ export class Tour {
         this.choose(Math.min(this.chosen, this.keyframes.length - 1));
     }
 
-    // Where the keyframes are, for a map that shows them.
+    // The places of the keyframes, for a map that shows them.
     get places() { return this.isOpen ? this.keyframes.map(({position}) => position.target) : []; }
 
     // Where the camera is.
@@ -82,7 +82,7 @@ export class Tour {
         const keyframe = this.keyframes[this.chosen];
         const {path: {value: path}, time, wait} = this.parts;
         if (![time, wait].every((field) => field.reportValidity())) return;
-        // Only a flight finds its own time.
+        // Only a flight finds its own duration.
         const durationMs = time.value ? Number(time.value) : path === "flight" ? undefined : keyframe.durationMs ?? USUAL_MS;
         Object.assign(keyframe, {path, durationMs, waitMs: Number(wait.value) || undefined});
         this.update();
@@ -97,7 +97,7 @@ export class Tour {
 
     // MARK: The camera
 
-    // Whether a request is done; what is wrong with it is told.
+    // Sends a request and shows its error, if any; returns whether it succeeded.
     async do(request) {
         const {type, message} = await this.ask(request);
         if (type === "error") this.tell(message);
@@ -109,7 +109,7 @@ export class Tour {
         this.do({type: "animate", update: {kind: "set-camera", position}, durationMs: 600, easing: "ease-in-out"});
     }
 
-    // The way that the camera goes from now on is seen on the overview.
+    // Plays the tour, or stops it. The overview shows the camera's path from now on.
     async play() {
         const camera = this.camera();
         if (!camera || this.playing.has(camera.name)) return this.do({type: "stop"});
@@ -132,7 +132,7 @@ export class Tour {
         setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
     }
 
-    // Opens a file if it is a tour; whether it is one.
+    // Opens a file if it is a tour; returns whether it is one.
     async open(file) {
         const tour = await read(file);
         if (!tour) return false;
@@ -188,13 +188,13 @@ export class Tour {
         event.preventDefault();
     }
 
-    // Brings all that is shown up to date.
+    // Updates everything that is shown.
     update() {
         const {strip, keyframes, parts} = this;
         while (strip.children.length > keyframes.length) strip.lastChild.remove();
         while (strip.children.length < keyframes.length) strip.append(this.bar(strip.children.length));
         const all = keyframes.reduce((sum, keyframe) => sum + lengthOf(keyframe) + (keyframe.waitMs ?? 0), 0);
-        // Under a finger that drags an edge the scale stays.
+        // The scale stays while an edge is dragged.
         if (!this.edge) this.scale = Math.min((strip.clientWidth - 8) / Math.max(all, 1), MOST_SCALE);
         for (const [index, keyframe] of keyframes.entries()) {
             const [bar, path, wait] = [strip.children[index], pathOf(keyframe), keyframe.waitMs ?? 0];
@@ -218,7 +218,7 @@ export class Tour {
         this.changed();
     }
 
-    // What is different while a camera plays it.
+    // Updates what differs while a camera plays the tour.
     show(camera) {
         const action = this.playing.has(camera?.name) ? "Stop" : "Play";
         if (this.parts.play.textContent !== action) this.parts.play.textContent = action;
@@ -226,7 +226,7 @@ export class Tour {
 
     // MARK: Marks
 
-    // Draws the keyframes onto a map, with straight lines between them.
+    // Draws the keyframes on a map, connected by straight lines.
     paint(context, map, theme, color) {
         this.map = map;
         this.marks = this.places.map((place) => map.project(place));
@@ -237,7 +237,7 @@ export class Tour {
         for (const [index, {x, y}] of this.marks.entries()) {
             const before = this.marks[index - 1];
             if (!before) continue;
-            // The short way around the world; then it is seen at both edges.
+            // The short way around the world, which is then visible at both edges.
             const turns = Math.round((x - before.x) / map.scale) * map.scale;
             for (const shift of new Set([0, turns])) {
                 context.moveTo(before.x + shift, before.y);
@@ -262,7 +262,7 @@ export class Tour {
         }
     }
 
-    // Takes the mark at a point, if there is one: where it is from there. Of several, the chosen one.
+    // Chooses the mark at a point and returns its offset from there; of several, the chosen one. Null if there is none.
     take(point, reach) {
         const near = this.marks.map(({x, y}, index) => ({index, x: x - point.x, y: y - point.y}))
             .filter(({x, y}) => Math.hypot(x, y) <= reach)
@@ -272,7 +272,7 @@ export class Tour {
         return near[0];
     }
 
-    // Brings the chosen keyframe to a point of the map.
+    // Moves the chosen keyframe to a point of the map.
     drag({x, y}) {
         const rounded = (value) => Number(value.toFixed(6));
         const {latitude, longitude} = this.map.unproject({x, y});

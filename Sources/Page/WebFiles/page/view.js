@@ -1,5 +1,5 @@
-// The chosen camera as its screen sees it: the ground, the fingers on it with their trails, the target, the padding. Around the
-// screen the ground goes on, faintly, as far as there is room.
+// The chosen camera as its screen shows it: the ground, the fingers with their trails, the target, the padding. Around
+// the screen the ground continues, faintly, as far as there is room.
 
 import {fit} from "./theme.js";
 import {scaleBar} from "./ground.js";
@@ -16,16 +16,16 @@ export class View {
         this.ground = ground;
         this.theme = theme;
         this.grid = "metres";
-        // A map engine that draws the ground below the canvas; and whether there may come one.
+        // The map engine that draws the ground below the canvas, and whether the canvas is transparent for one.
         this.styled = null;
         this.isSeenThrough = false;
     }
 
-    // The camera's screen, as large as there is room for; `scale` is a point's pixels.
+    // Makes the camera's screen as large as fits; `scale` is pixels per point.
     layout(camera) {
         const {clientWidth: width, clientHeight: height} = this.frame;
         const {viewport} = camera;
-        // Its height is of whole pixels, as a map engine wants it.
+        // Its height is a whole number of pixels, as map engines require.
         const room = Math.min((width - 2 * MARGIN) / viewport.width, (height - 2 * MARGIN) / viewport.height);
         const most = Math.floor(room * viewport.height);
         const scale = most / viewport.height;
@@ -37,13 +37,13 @@ export class View {
             this.canvas.style.width = `${this.size.width}px`;
             this.canvas.style.height = `${this.size.height}px`;
         }
-        // Where there is room for a line beside the screen.
+        // Where there is room for a line beside or below the screen.
         const [beside, below] = [(width - this.size.width) / 2, (height - this.size.height) / 2];
         this.frame.style.setProperty("--beside", `${beside}px`);
         this.frame.dataset.room = beside > 150 ? "beside" : below > 26 ? "below" : "none";
     }
 
-    // A point of the camera's screen, of a point of the page.
+    // Converts a point of the page to one of the camera's screen.
     pointAt(clientX, clientY) {
         const box = this.canvas.getBoundingClientRect();
         return {x: (clientX - box.left) / this.scale, y: (clientY - box.top) / this.scale};
@@ -59,7 +59,7 @@ export class View {
         context.setTransform(pixels, 0, 0, pixels, 0, 0);
         const projection = camera.projection;
         const unit = 1 / this.scale;
-        // The scale bar's place, with something around it.
+        // The target and the scale bar, with some space around them.
         const {centerX: x, centerY: y} = projection;
         const corner = [{left: x - 12 * unit, right: x + 12 * unit, top: y - 12 * unit, bottom: y + 12 * unit}, {left: projection.width - 150 * unit, right: projection.width, top: 8 * unit, bottom: 40 * unit}];
         if (this.styled) context.clearRect(0, 0, projection.width, projection.height);
@@ -74,7 +74,7 @@ export class View {
         this.fingers(context, camera, now, unit);
     }
 
-    // What lies around the camera's screen, as the same eye would see it; out of focus, which saves much of the work.
+    // Paints what is around the camera's screen, as the same eye sees it; at half sharpness, which saves much work.
     surround({position, viewport, projection}) {
         const {width, height, ratio} = fit(this.around, 0.5);
         const drawn = [position, viewport, width, height, this.scale, this.theme.version, this.ground.version];
@@ -83,7 +83,7 @@ export class View {
         const context = this.around.getContext("2d", {alpha: false});
         const pixels = this.scale * ratio;
         const unit = 1 / this.scale;
-        // To the canvas's last pixel, which may be a part of one of the page's.
+        // Up to the canvas's last pixel, which may be a fraction of a page's pixel.
         const all = {width: this.around.width / pixels, height: this.around.height / pixels};
         const wide = Object.assign(Object.create(projection), all);
         const [left, top] = [(width * unit - projection.width) / 2, (height * unit - projection.height) / 2];
@@ -102,7 +102,7 @@ export class View {
         context.restore();
     }
 
-    // The edge of what the camera saw.
+    // Draws the outline of what the camera saw.
     ghost(context, projection, before, unit) {
         const turns = Math.round(before.x - projection.x);
         context.beginPath();

@@ -1,4 +1,4 @@
-// The world's land: rings of Mercator turns, of the file that lies beside this one. Natural Earth, in the public domain.
+// The world's land: rings in Mercator turns, from the file beside this one. Natural Earth, public domain.
 
 import {mercatorX, mercatorY} from "./projection.js";
 
@@ -25,7 +25,7 @@ function ring(differences) {
     return {points, box};
 }
 
-// The rings of all countries, and for each its name: where its largest ring is, and how wide that is.
+// Returns the rings of all countries, and for each its name, and where its largest ring is and how wide.
 export async function loadWorld() {
     const response = await fetch("/world.json");
     if (!response.ok) throw new Error(`the world is not there: ${response.status}`);
