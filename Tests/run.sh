@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# All tests: the unit tests, which have been built, and the programs as they run on a system, which are built here and which
-# the scripts of Tests/System try. Of what passes only the result is shown. The last lines count what ran and what was
-# skipped, and say why; behind them stands what failed, for what it printed may be far above.
+# Runs all tests: the unit tests, which must be built, and the programs on a real system, which are built here and
+# tested by the scripts in Tests/System. For what passes, only the result is shown. The last lines count what ran and
+# what was skipped, and why, followed by the failures, because their output may be far above.
 #
 #   run.sh SCRATCH      where everything is built
 set -uo pipefail
@@ -11,7 +11,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 touch "$folder"/{skipped,failed}
 
-# run NAME COMMAND…: a command whose last line is its result; lines that say "skipped" tell what was left out, and why.
+# run NAME COMMAND…: runs a command whose last line is its result; lines with "skipped" say what was, and why.
 run() {
     local name=$1 result began=$SECONDS output="$folder/output of $1"
     shift
@@ -27,20 +27,19 @@ run() {
     echo "$result ($((SECONDS - began)) s)" >>"$folder/results"
 }
 
-# without_warnings COMMAND…: a command that fails if what it prints has a compiler's warning.
+# without_warnings COMMAND…: runs a command, and fails if its output has a compiler warning.
 without_warnings() { "$@" 2>&1 | awk '{ print } /warning: / { warns = 1 } END { exit warns }'; }
 
-# run_scripts NAME…: some of Tests/System, one after the other.
+# run_scripts NAME…: runs scripts of Tests/System, one after the other.
 run_scripts() {
     local script
     for script; do run "$script" "Tests/System/$script.sh"; done
 }
 
-# The unit tests compute, those of the programs wait, and what the other scripts try is built meanwhile, in the end by one linker
-# alone: scripts that need nothing of it come before. (The tests hold the lock of the folder with the builds, and build nothing;
-# the packages have folders of their own.)
-# The tests of gimbal-web have a process of their own, for its server shares the threads that the others' waiting would hold;
-# and they come behind the build, which locks its records when a run begins.
+# The unit tests compute, those of programs wait, and meanwhile the programs for the other scripts are built, finally by
+# a single linker: scripts that do not need them run first. (The tests lock the build folder, and build nothing; the
+# packages have their own folders.) The tests of gimbal-web have a separate process, because its server shares the
+# threads that the waiting of other tests would block; they follow the build, which locks its records when a run begins.
 programs='DaemonTests\.|GimbalClientTests\.'
 server='WebServerTests\.'
 units=(Tests/run-units.sh --scratch-path "$SCRATCH" --ignore-lock)
@@ -53,9 +52,9 @@ run 'release build' without_warnings env GIMBAL_BENCH=1 GIMBAL_MQTT=1 SWIFT_FLAG
 wait
 run 'tests of gimbal-web' env NAME='tests of gimbal-web' "${units[@]}" --filter "$server"
 
-# Booted systemds have limits of their own for what takes long: one runs at a time, and the rest, which computes, steps back for
-# them. (It has the libraries documented as the tests were built.) A browser drops what it is loading when the machine's network
-# changes, as that of the fleet does: the two never run at one time.
+# Booted systemds have time limits: only one runs at a time, and the rest, which computes, has lower priority. (It
+# documents the libraries as the tests built them.) A browser drops what it is loading when the machine's network
+# changes, as the fleet's does: the two never run at the same time.
 machines=(systemd debian fleet)
 mapfile -t others < <(basename -s .sh Tests/System/*.sh |
     grep -vxF "$(printf '%s\n' "${early[@]}" "${early_browsers[@]}" adapters "${machines[@]}")")

@@ -1,7 +1,7 @@
-// Counts what a program allocates and how often it writes to sockets, from outside: built as a library, put in front of the C
-// library's by LD_PRELOAD, and read through the file that ALLOCATIONS names, which holds both numbers so far, of eight bytes
-// each. Every way to new memory counts once, growing some too; giving it back does not. It asks nothing of the program: the one
-// that is installed is measured as it is.
+// Counts a program's allocations and writes to sockets from outside. It is built as a library, loaded ahead of the C
+// library by LD_PRELOAD, and read through the file that ALLOCATIONS names, which holds both counts as eight bytes each.
+// Every allocation counts once, including a reallocation that grows; freeing does not count. The program needs no
+// changes: the installed binary is measured.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-// glibc's own names of what is replaced here.
+// glibc's own names for the functions replaced here.
 extern void *__libc_malloc(size_t);
 extern void *__libc_calloc(size_t, size_t);
 extern void *__libc_realloc(void *, size_t);

@@ -28,14 +28,14 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 TRACES = os.path.join(ROOT, "Protocols/examples/traces")
 PEERS = ("gimbal", "relay", "redis", "nats", "mosquitto")
-# So many events of the load fill a camera's history: 4,096, or 1 MiB.
+# This many events of the load fill a camera's history: 4,096, or 1 MiB.
 HISTORY = 6000
 
 
 class Bench:
     def __init__(self, scratch, folder, effort):
         self.scratch, self.folder, self.effort = scratch, folder, effort
-        # Without a second core nothing is apart.
+        # Without a second core nothing can run apart.
         self.places = ("apart", "one") if OTHER_CORE != CORE else ("one",)
         self.load_program = os.path.join(scratch, "bench/load")
         self.neighbours_program = os.path.join(scratch, "bench/neighbours")
@@ -100,11 +100,11 @@ class Bench:
         with self.servers("gimbal", "gimbal, latest", *PEERS[1:]) as servers:
             for subscribers in self.effort.subscribers:
                 taking_part = [s for s in servers if subscribers > 0 or s.name != "gimbal, latest"]
-                # 1,024 lines fill every buffer on their way: nobody waits for anybody, as when a recording is fed.
+                # 1,024 lines fill every buffer on the way, so no side waits for another, as when a recording is fed.
                 for burst, place in [(64, place) for place in self.places] + [(1, "one"), (1024, self.places[0])]:
                     with self.loads(taking_part, apart=place == "apart", s=subscribers, b=burst) as loads:
                         self.interleave(loads, self.run(0.03), 1)
-                        # A line alone is nearly all the system's work, which neighbours on the machine disturb most.
+                        # A single line is almost all the system's work, which other load on the machine disturbs most.
                         rounds = self.rounds(7 if burst > 1 else 15)
                         for load, runs in zip(loads, self.interleave(loads, self.run(0.08), rounds)):
                             figures = report.per_million(runs, "deliveries" if subscribers else "lines")
@@ -121,7 +121,7 @@ class Bench:
 
     def fairness(self):
         """The latency of a client at leisure, on a camera or channel of its own, beside one that floods the server."""
-        # A relay has no channels: its quiet reader would be sent the flood.
+        # A relay has no channels: the flood would reach its quiet reader.
         servers = [name for name in PEERS if name != "relay"]
         for name in servers:
             with self.servers(name) as running, self.loads(running, apart=True, s=1) as quiet, \
@@ -183,7 +183,7 @@ class Bench:
 
     def stopped(self):
         """Some subscribers read no more: the rate of the others, and memory."""
-        # Fewer readers are less work: the others are held against as many that never had a stopped one beside them.
+        # Fewer readers are less work: the others are compared with as many that never had a stopped one beside them.
         for subscribers, stopped in ((11, 1), (110, 100)):
             with self.servers(*PEERS) as servers, self.servers(*PEERS) as controls, \
                     self.loads(servers, apart=True, s=subscribers, b=64) as loads, \
@@ -192,7 +192,7 @@ class Bench:
                 memory = [load.server.resident() for load in loads]
                 for load in loads:
                     load.ask(f"stop {stopped}")
-                # In turn, and each beside its own: what else the machine does meets both.
+                # Alternately, each next to its control: other load on the machine affects both.
                 pairs = [load for both in zip(loads, control_loads) for load in both]
                 after = self.interleave(pairs, self.run(0.05), self.rounds(15))
                 for load, own, then, control, bytes_before in zip(loads, before, after[::2], after[1::2], memory):
@@ -255,7 +255,7 @@ class Bench:
                 os.waitpid(pid, 0)
         self.note("start", "gimbal", report.spread("ms", times))
 
-    # MARK: The parts alone
+    # MARK: Single stages
 
     def kernels(self):
         """Each part of a line's way alone: nanoseconds, instructions and allocations for one operation."""
@@ -336,7 +336,7 @@ class Bench:
                     times.append(servers[0].cpu() - cpu)
                 if ended["rejected"] > 0:
                     raise SystemExit(f"bench: the replay rejected {ended['rejected']} lines")
-                # A reader that is slower than the replay is told what it missed: the figure is of what was delivered.
+                # A reader slower than the replay is told what it missed: the figure covers what was delivered.
                 figures = {**report.spread("cpu", times), "lines": ended["events"], "frames": ended["frames"],
                            "session_s": ended["durationMs"] / 1000,
                            "delivered": sum(reader.delivered for reader in readers),
@@ -365,7 +365,7 @@ class Bench:
                 if name == "cameras":
                     for value, load in zip(values, loads):
                         self.fill_histories(load, value)
-                # Memory that a thousand cameras share with the machine's neighbours is now fast, now slow.
+                # The speed of memory that a thousand cameras share with other load on the machine varies.
                 for value, load, runs in zip(values, loads, self.interleave(loads, self.run(0.08), self.rounds(25))):
                     figures = {**report.per_million(runs, "lines"), "line_bytes": load.line_bytes}
                     self.note("growth", "gimbal", figures, **{name: value})
@@ -426,7 +426,7 @@ class Reader:
     def finish(self, last_seq):
         """Waits until nothing more is to come; every event must have been delivered or told of."""
         self.last_seq = last_seq
-        # Who has read all gets no further line, at which it would see that: then closing ends it.
+        # A reader that has read everything gets no further line by which to notice the end; closing ends it.
         self.thread.join(0.5)
         with contextlib.suppress(OSError):
             self.client.shutdown(socket.SHUT_RDWR)

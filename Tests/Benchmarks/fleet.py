@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""What cameras cost beyond their machine: gimbal-mqtt, mosquitto and NATS on this one.
+"""What cameras cost beyond their machine, measured on one: gimbal-mqtt, mosquitto and NATS.
 
-    fleet.py FOLDER [latency|events|followers]…     where gimbald and gimbal-mqtt are, such as .build/release
+   fleet.py FOLDER [latency|events|followers]…     the folder of gimbald and gimbal-mqtt, such as .build/release
 
-It prints the figures that Protocols/fleet.md has: processor time is what the kernel counted for a process, latencies are
-those of one line at a time, half of them below the first number and 99 of 100 below the second. Latencies are taken by
-turns, so that whatever else the machine does is in all of them. Machines are network namespaces here; wires between them
-that take a time need root and /dev/net/tun.
+Prints the figures in Protocols/fleet.md: processor time is what the kernel counted for a process; latencies are those
+of one line at a time, with half of them below the first number and 99 % below the second. Latencies are measured in
+alternation, so that other load on the machine affects all of them. Machines are network namespaces here; delayed wires
+between them need root and /dev/net/tun.
 """
 
 import os
@@ -23,7 +23,7 @@ from machines import (
     BIN, Daemon, Machine, Process, can_make_machines, clean_up, connected, nats_cluster, open_mosquitto, published, remove_machines,
     subscribed)
 
-# As long as the payload of a camera that moves.
+# As long as the payload of a moving camera.
 PAYLOAD = b"x" * 300
 
 
@@ -37,10 +37,10 @@ def median(times):
 
 
 class Bare:
-    """A publisher and a subscriber without anything else. What is retained is kept by the broker, as cameras are."""
+    """A bare publisher and subscriber. The broker keeps retained messages, as it does for cameras."""
 
     def __init__(self, port, guide, wall, is_retained=False):
-        # A topic of its own, of which the broker has kept nothing yet.
+        # Its own topic, for which the broker has retained nothing yet.
         name = f"bare-{time.monotonic_ns()}"
         self.reader, self.writer = subscribed(port, f"{name}-reader", name, 1, wall), connected(port, f"{name}-writer", guide)
         self.message = published(name, PAYLOAD, is_retained)
@@ -56,7 +56,7 @@ class Bare:
 
 
 class Gestures:
-    """Gestures at one daemon, and the events that come of them there or at another."""
+    """Gestures at one daemon, and the resulting events there or at another."""
 
     def __init__(self, feed, follower):
         self.feed, self.follower, self.step = feed, follower.connection(), 0
@@ -79,7 +79,7 @@ def bridge(name, port, machine, *options):
 
 
 def latency(port, delay):
-    """One line at a time from one machine to another, by a broker on a third: or all on one, where no delay is told."""
+    """Sends one line at a time from one machine to another, by a broker on a third; all on one if `delay` is None."""
     guide, wall = (Machine("guide", delay), Machine("wall", delay)) if delay is not None else (None, None)
     here, there = Daemon("here"), Daemon("there")
     node = bridge("node", port, guide, "--node", "here", "--rate", "1000", "--socket", here.path)
@@ -96,7 +96,7 @@ def latency(port, delay):
             for _ in range(100):
                 times[name].append(what.time())
                 time.sleep(0.002)
-    # Beside the mirror, so that nobody else waits for the daemon there.
+    # Beside the mirror, so that no other client waits for that daemon.
     local = Gestures(feed, here)
     for _ in range(500):
         times["local"].append(local.time())
@@ -115,7 +115,7 @@ def latency(port, delay):
 
 
 def events(port, broker):
-    """Processor time of an event, with and without each of them told."""
+    """Measures the processor time of an event, with and without publishing each of them."""
     for number, (name, options) in enumerate((("all events", ["--events"]), ("how it stands", []))):
         daemon = Daemon(f"events{number}")
         node = bridge(f"node{number}", port, None, "--node", f"n{number}", "--socket", daemon.path, *options)
@@ -153,7 +153,7 @@ def drain(sockets, stop):
 
 
 def followers(ports, servers, name):
-    """Processor time of one delivery to one of many followers of one camera."""
+    """Measures the processor time of one delivery to one of many followers of one camera."""
     count = 600
     sockets = [subscribed(ports[index % len(ports)], f"{name}-{index}", "many") for index in range(count)]
     stop = threading.Event()

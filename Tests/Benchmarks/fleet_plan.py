@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""A fleet on paper: which server, and which link, is full first, and what a lost one does.
+"""A fleet on paper: which server, and which link, is saturated first, and the effect of losing a server.
 
-    fleet_plan.py [--delivery µs] [--event µs] …      costs as fleet.py measures them
+   fleet_plan.py [--delivery µs] [--event µs] …      costs as fleet.py measures them
 
-Cameras are spread over nodes by their names, followers over servers as they connect; how many follow a camera goes by its
-rank (Zipf), and a camera moves for a while now and then. The random numbers follow from a seed, so the tables of
-Protocols/fleet.md can be made again.
+Cameras are spread over nodes by name, followers over servers as they connect; the number of a camera's followers
+depends on its rank (Zipf), and a camera moves for a while now and then. The random numbers are seeded, so the tables of
+Protocols/fleet.md can be reproduced.
 """
 
 import argparse
@@ -33,10 +33,10 @@ chance = random.Random(16)
 weights = [1 / rank**options.zipf for rank in range(1, options.cameras + 1)]
 total = sum(weights)
 followers = [options.followers * weight / total for weight in weights]
-# A camera's followers are with all servers, as they happened to connect.
+# A camera's followers are spread over all servers, as they happened to connect.
 shard = [int.from_bytes(hashlib.sha256(b"camera-%d" % camera).digest()[:4], "big") % options.nodes for camera in range(options.cameras)]
 
-# One sample a second: each camera is moving, or not, for 4 s on the average.
+# One sample a second: each camera moves or rests for 4 s on average.
 stay = 1 - 1 / 4
 begin = (1 - stay) * options.moving / (1 - options.moving)
 moving = [chance.random() < options.moving for _ in range(options.cameras)]
@@ -77,10 +77,10 @@ for servers in (options.servers, options.servers - 1):
     between = options.cameras * options.moving * options.rate * options.bytes * 8
     row("between two servers, where each has followers of all cameras", f"{between / servers / options.link * 100:.1f} %")
 
-# A server is lost: its followers come back to the others, each after a random delay that doubles, and read what is kept.
+# A server is lost: its followers reconnect to the others, each after a random, doubling delay, and read what is kept.
 lost = options.followers / options.servers
 for spare in (200, 1000, 5000):
-    # Connections that a server accepts a second, TLS included; the others wait, and try again.
+    # `spare`: connections that a server accepts per second, including TLS; the others wait and retry.
     waiting, second = lost, 0.0
     attempts = [(chance.uniform(0.05, 0.1), 0.1) for _ in range(int(lost))]
     capacity = spare * (options.servers - 1)

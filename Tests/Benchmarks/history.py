@@ -1,7 +1,7 @@
 #!/usr/bin/env -S python3 -B
-"""The results that were kept, version by version: a line for each in Results/history.ndjson, and a picture of them.
+"""The kept results, version by version: a line for each in Results/history.ndjson, and a picture of them.
 
-`bench.py --keep` adds a line. `history.py` draws the picture anew; `history.py --check` says whether it is that of the lines."""
+`bench.py --keep` adds a line. `history.py` redraws the picture; `history.py --check` compares it with the lines."""
 
 import json
 import math
@@ -16,7 +16,7 @@ RESULTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "Results")
 LINES, PICTURE = os.path.join(RESULTS, "history.ndjson"), os.path.join(RESULTS, "history.svg")
 PROGRAMS = ("gimbald", "gimbal")
 
-# What a line has, and a panel of the picture shows: a title, and for each curve its name and the figure's.
+# The figures of a line, and the panels of the picture: a title, and for each curve its name and its figure.
 PANELS = (
     ("Instructions of a line, by part", (("hub, whole", "hub"), ("decoder", "decoder"), ("encoder", "encoder"),
                                          ("delivery", "delivery"), ("camera", "camera"))),
@@ -28,7 +28,7 @@ PANELS = (
 
 
 def figures(rows):
-    """Of results: instructions, ratios (deliveries of bursts of 64 to 100 subscribers, the first place measured), memory."""
+    """Selects instructions, ratios (bursts of 64 delivered to 100 subscribers, first place measured) and memory."""
     found = Figures(rows)
     values = {row["server"]: row.get("instructions") for row in rows if row["workload"] == "kernel"}
     values["latency_relay"] = found.ratio("p50", "latency", "gimbal", "relay")
@@ -42,7 +42,7 @@ def figures(rows):
 
 
 def sizes(scratch, folder):
-    """The programs' sizes, stripped as packages have them."""
+    """Returns the programs' sizes, stripped as in packages."""
     values = {}
     for name in PROGRAMS:
         stripped = os.path.join(folder, f"{name}.stripped")
@@ -63,7 +63,7 @@ def keep(machine, rows, scratch, folder):
     draw()
 
 
-# MARK: The picture, a panel beside the other; to the right what was kept, upwards the figure, logarithmic
+# MARK: The picture: panels side by side; results from left to right, figures upwards, logarithmic
 
 HEIGHT, TOP, BOTTOM, LEFT, PANEL, STEP = 400, 60, 340, 62, 220, 460
 COLOURS = ("#0b6e4f", "#2471a3", "#c0392b", "#8e44ad", "#777777")

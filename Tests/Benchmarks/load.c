@@ -1,11 +1,11 @@
 // The load: one feed and its subscribers on one server. It counts every message, and measures the server's processor
 // time. It speaks just enough of five protocols. A feed sends a burst as one write, and the next one when every
-// subscriber has all of it: so all servers do the same work, and none is measured while it queues.
+// subscriber has all of it, so that all servers do the same work, and none is measured while it queues.
 //
 //   load [-s SUBSCRIBERS] [-b BURST] [-m BYTES] [-c CAMERAS] [-n CHANNEL] [-f MEMBERS] [-d DELIVERY]
 //        PROTOCOL ADDRESS PID
 //
-// Commands come on standard input, a line each; each is answered by one line of JSON:
+// Commands come on standard input, one per line; each is answered by one line of JSON:
 //   run SECONDS | pace COUNT MICROSECONDS | stream COUNT MICROSECONDS | flood (until the next command) |
 //   stop SUBSCRIBERS | connect COUNT | connect-subscribe COUNT | drop
 #define _GNU_SOURCE
@@ -99,7 +99,7 @@ static void put(int descriptor, const void *bytes, size_t length) {
 
 static void put_text(int descriptor, const char *text) { put(descriptor, text, strlen(text)); }
 
-// Reads an answer that ends with `end`, which must come within some seconds.
+// Reads an answer that ends with `end`; fails if nothing comes for ten seconds.
 static void expect(int descriptor, const char *end, size_t end_length, char *answer, size_t room) {
     struct timeval patience = {.tv_sec = 10};
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
@@ -172,7 +172,7 @@ static void watch(struct connection *connection) {
     if (epoll_ctl(poll_descriptor, EPOLL_CTL_ADD, connection->descriptor, &event) < 0) fail("epoll_ctl");
 }
 
-// MARK: What is sent
+// MARK: Sending
 
 static const char *camera_member(unsigned number) {
     static char text[32];
@@ -181,7 +181,7 @@ static const char *camera_member(unsigned number) {
     return text;
 }
 
-// A finger's report on a tilted and turned camera: each one moves it, on a circle, so that it never comes to a bound.
+// A finger's report on a tilted and rotated camera: each one moves it, in a circle, so that it never reaches a bound.
 static int write_gesture(char *out, unsigned number, unsigned member) {
     double angle = 2 * M_PI * (number * (double)member_count + member) / (CYCLE * member_count);
     return sprintf(
@@ -198,7 +198,7 @@ static int write_line(char *out, unsigned number, int is_last) {
         if (member > 0) *next++ = ',';
         next += write_gesture(next, number, member);
     }
-    // With nobody to read the event, an answer tells that the burst has been taken.
+    // Without a subscriber to read the event, an answer confirms that the burst has been applied.
     if (is_last && subscriber_count == 0) next += sprintf(next - 1, ",\"id\":1}") - 1;
     if (member_count > 1) *next++ = ']';
     *next++ = '\n';
@@ -249,7 +249,7 @@ static void prepare(void) {
     if (protocol == MQTT) frame_bytes = message_bytes + 5 + (message_bytes + 3 > 127);
 }
 
-// Cameras that a finger lies on: what follows is the steady state.
+// Puts a finger on each camera, so that only the steady state is measured.
 static void prepare_cameras(void) {
     for (int index = 0; index < camera_count; index++) {
         const char *camera = camera_member(index);
@@ -265,7 +265,7 @@ static void prepare_cameras(void) {
     }
 }
 
-// MARK: What is received
+// MARK: Receiving
 
 static void arrived(struct connection *connection, uint64_t received) {
     int was_waiting = connection->received < sent;
@@ -280,13 +280,13 @@ static uint64_t count_newlines(const char *bytes, size_t length) {
 }
 
 static uint64_t newest_seq(const char *bytes, size_t length, uint64_t known) {
-    // The lines of one sending come as one: none is cut.
+    // The lines of one send arrive together: none is cut.
     const char *seq = NULL, *next = bytes;
     while ((next = memmem(next, length - (next - bytes), "\"seq\":", 6)) != NULL) seq = next += 6;
     return seq ? strtoull(seq, NULL, 10) - first_seq : known;
 }
 
-// Messages of one length, and between them words of the server: of NATS, whether its client still lives.
+// Counts messages of one length, between which the server may send others: NATS checks that its client is alive.
 static uint64_t count_frames(struct connection *connection, const char *bytes, size_t length) {
     static const char first_byte[] = {[REDIS] = '*', [MQTT] = 0x30, [NATS] = 'M'};
     uint64_t count = 0;
@@ -352,7 +352,7 @@ static void send_burst(void) {
     next_burst = (next_burst + 1) % bursts_in_cycle;
 }
 
-// Takes what has come, waiting for it; 0 if nothing came.
+// Takes what has arrived, waiting for it; returns 0 if nothing came.
 static int take_all(int milliseconds) {
     struct epoll_event events[256];
     int count = epoll_wait(poll_descriptor, events, 256, milliseconds);
@@ -360,7 +360,7 @@ static int take_all(int milliseconds) {
     return count > 0;
 }
 
-// Sends a burst and waits until everybody has it; 0 if that takes too long.
+// Sends a burst and waits until every subscriber has it; returns 0 if that takes too long.
 static int exchange(void) {
     send_burst();
     while (waiting_for > 0 || feed_answers < answers_wanted()) {
@@ -417,7 +417,7 @@ static void pace(int count, double microseconds) {
     free(times);
 }
 
-// Sends by the clock, and waits for nobody before the end.
+// Sends by the clock; waits for the subscribers only at the end.
 static void stream(int count, double microseconds) {
     struct pollfd news = {.fd = poll_descriptor, .events = POLLIN};
     double start = now(), cpu = seconds_of(server_clock), own = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
@@ -435,7 +435,7 @@ static void stream(int count, double microseconds) {
     printf("}\n");
 }
 
-// Writes as fast as the server takes it, and looks at nothing that comes back.
+// Writes as fast as the server reads, and ignores what it sends back.
 static void flood(void) {
     struct pollfd command = {.fd = STDIN_FILENO, .events = POLLIN};
     double start = now(), cpu = seconds_of(server_clock), own = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
@@ -460,7 +460,7 @@ static void stop_reading(int count) {
     printf("{\"active\":%d}\n", active_count);
 }
 
-// MARK: Connections that come
+// MARK: New connections
 
 static int *extras, extra_count;
 
@@ -474,7 +474,7 @@ static void open_many(int count, int subscribe) {
         if (subscribe) send_subscribe(descriptor);
     }
     for (int index = 0; subscribe && index < count; index++) await_subscribed(extras[extra_count + index]);
-    // The last one's answer tells that all have been accepted.
+    // The last one's answer shows that all have been accepted.
     int last = extras[extra_count + count - 1];
     if (!subscribe && protocol == GIMBAL) ask(last, "{\"type\":\"ping\"}\n", "\n");
     if (!subscribe && protocol == RELAY) ask(last, "ping\n", "\n");

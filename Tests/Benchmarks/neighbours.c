@@ -3,10 +3,10 @@
 //   neighbours [-n COUNT] KIND SOCKET      until standard input ends; `neighbours list` names the kinds
 //   neighbours quiet REQUESTS MICROSECONDS SOCKET
 //
-// A neighbour sends what its kind says as fast as the daemon takes it, and reads what comes unless its kind does not.
-// The quiet client moves a finger on a camera of its own, once in so many microseconds, and waits for the event: it
-// prints one line of JSON with the percentiles of how long that took, in microseconds. It goes ahead of its neighbours
-// on their processor, where it may, so that only the daemon keeps it waiting.
+// A neighbour sends the text of its kind as fast as the daemon reads it, and reads the output unless its kind does not.
+// The quiet client moves a finger on its own camera once per MICROSECONDS and waits for the event; it prints one line
+// of JSON with the percentiles of that latency, in microseconds. Where permitted, it has priority over its neighbours
+// on their processor, so that only the daemon keeps it waiting.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -39,7 +39,7 @@ static void fail(const char *what) {
     exit(1);
 }
 
-// MARK: What neighbours send
+// MARK: The neighbours' text
 
 struct text {
     char *bytes;
@@ -104,7 +104,7 @@ static void subscribing(struct text *text, int number) {
     }
 }
 
-// Recorders of cameras that never rest, and fingers that move other cameras beside them.
+// Recorders of cameras that never rest, beside fingers that move other cameras.
 static void recorders(struct text *text, int number) {
     for (int i = 0; i < CAMERAS; i++) {
         if (number == 0) {
@@ -222,7 +222,7 @@ static int open_connection(int flags) {
     return descriptor;
 }
 
-// Sends text and reads until so many bytes have come or a word has; what came is left in `answer`.
+// Sends text and reads until a number of bytes or a word has arrived; leaves what arrived in `answer`.
 static void exchange(int descriptor, const char *text, const char *word, char *answer, size_t room) {
     for (size_t sent = 0; sent < strlen(text);) {
         ssize_t count = write(descriptor, text + sent, strlen(text) - sent);
@@ -239,7 +239,7 @@ static void exchange(int descriptor, const char *text, const char *word, char *a
     } while (!strstr(answer, word));
 }
 
-// Fills the history that `since` is about, or makes cameras for others to use.
+// Fills the history that `since` refers to, or makes cameras for others to use.
 static void prepare(const struct kind *kind) {
     int descriptor = open_connection(0);
     if (descriptor < 0) fail("connect");
@@ -342,13 +342,13 @@ static void be_quiet(int count, double pause) {
     exchange(descriptor, "{\"type\":\"subscribe\",\"camera\":\"quiet\"}\n", "\n", answer, sizeof answer);
     double *times = calloc(count, sizeof *times);
     for (int i = 0; i < count; i++) {
-        // At other points of the daemon's turns each time.
+        // At a different point of the daemon's turn each time.
         struct timespec wait = {.tv_nsec = (pause + (i * 37) % 100) * 1e3};
         nanosleep(&wait, NULL);
         snprintf(text, sizeof text, "{\"type\":\"pan\",\"phase\":\"changed\",\"camera\":\"quiet\","
                  "\"translation\":{\"x\":%d,\"y\":0}}\n", i % 2 ? 40 : -40);
         double start = microseconds();
-        // The first report of a gesture begins it, and moves nothing.
+        // The first report of a gesture begins it and moves nothing.
         if (i == 0) {
             if (write(descriptor, text, strlen(text)) < 0) fail("write");
             continue;

@@ -1,7 +1,7 @@
 #!/usr/bin/env -S python3 -B
-"""The README's section on speed: its figures are those of the committed results.
+"""The README's section on speed, with the figures of the committed results.
 
-`readme.py` writes them there, between the two markers; `readme.py --check` says whether they stand there already."""
+`readme.py` writes them between the two markers; `readme.py --check` says whether they are up to date."""
 
 import json
 import os
@@ -58,7 +58,7 @@ Measured on {machine["date"]} with {machine["cores"]} cores, {machine["processor
 
 
 def parts():
-    """The README before the section, the section, and what is behind it."""
+    """Returns the README before the section, the section, and the rest."""
     with open(README) as file:
         before, _, rest = file.read().partition(BEGIN)
     now, _, after = rest.partition(END)

@@ -1,9 +1,9 @@
-// The floor that the daemon is measured against: a relay of lines on libevent, of the daemon's shape, without a camera.
-// One log that all subscribers share, a cursor for each, and one gather-send for each subscriber and turn. It does what
+// The floor that the daemon is measured against: a relay of lines on libevent, structured like the daemon, without
+// camera: one log that all subscribers share, a cursor for each, one gather-send per subscriber and turn. It does what
 // any server of lines must do: a line that begins with 's' subscribes, one with 'p' is answered, any other is relayed.
 //
 //   relay SOCKET          relays
-//   relay --echo SOCKET   gives each of one client's bytes back, by blocking calls: the bare round trip
+//   relay --echo SOCKET   returns each byte of one client, by blocking calls: the bare round trip
 #define _GNU_SOURCE
 #include <errno.h>
 #include <event2/event.h>
@@ -102,7 +102,7 @@ static void subscribe(struct client *client) {
     answer(client, "subscribed\n");
 }
 
-// Whoever feeds the relay writes whole lines: there is no memory for the rest of one.
+// Clients that feed the relay write whole lines: it keeps no partial line.
 static void readable(int descriptor, short what, void *context) {
     static char buffer[READ_BYTES];
     struct client *client = context;
@@ -135,7 +135,7 @@ static void accepted(
 
 static void end_turn(void) {
     if (has_news) {
-        // From the last: who is retired here makes room for one that has been served.
+        // From the last: one that is retired here is replaced by one that has already been served.
         for (size_t index = subscriber_count; index > 0; index--) flush(subscribers[index - 1]);
     }
     has_news = 0;

@@ -1,4 +1,4 @@
-"""What the figures say: medians, tables with ratios, the marks and whether they are reached, JSON, a picture."""
+"""Reports of the figures: medians, tables with ratios, the marks and whether they are reached, JSON, a picture."""
 
 import datetime
 import json
@@ -19,7 +19,7 @@ def spread(name, values):
 
 
 def per_million(runs, unit):
-    """Seconds for a million of a unit: which is microseconds for one."""
+    """Returns the seconds per million units: the microseconds per unit."""
     counted = [run for run in runs if run[unit] > 0]
     if not counted:
         return {"cpu": None, "cpu_min": None, "wall": None, "wall_min": None}
@@ -32,7 +32,7 @@ def latencies(runs):
 
 
 def rate(runs, clock):
-    """Lines for a second of a clock."""
+    """Returns the lines per second of a clock."""
     return statistics.median(run["lines"] / run[clock] for run in runs)
 
 
@@ -47,7 +47,7 @@ def machine(peers):
 
 
 class Figures:
-    """Rows, found by what they are of."""
+    """Rows, found by their contents."""
 
     def __init__(self, rows):
         self.rows = rows
@@ -75,7 +75,7 @@ class Figures:
         return top / bottom if top is not None and bottom else None
 
 
-# MARK: Text, in Markdown that can be read as it is
+# MARK: Text, in Markdown that is readable as it is
 
 PLACES = {"apart": "server and clients on a core each", "one": "server and clients on one core"}
 WAYS = ((64, "apart", "64 lines at a time"), (64, "one", "64 lines at a time"), (1, "one", "one line at a time"),
@@ -209,7 +209,7 @@ def text(machine, rows):
 # MARK: Marks
 
 def marks(figures):
-    """What is aimed at: words, the figure, the limit, and whether it is an upper one."""
+    """Returns the targets: words, the figure, the limit, and whether it is an upper one."""
     def in_broadcast(subscribers, burst, place):
         return {"subscribers": subscribers, "burst": burst, "place": place}
 
@@ -310,7 +310,7 @@ def round_figure(value):
     return float(f"{value:.4g}") if isinstance(value, float) else value
 
 
-# A picture: a panel for each way, how many listen to the right and what a delivery costs upwards, both logarithmic.
+# A picture: a panel for each way, with subscribers to the right and the cost of a delivery upwards, both logarithmic.
 HEIGHT, TOP, LEFT, PANEL, STEP = 400, 78, 62, 270, 385
 WIDTH = LEFT + STEP * len(WAYS)
 
@@ -365,7 +365,7 @@ def panel(figures, way, left, low, high):
 
 
 def labels(ends):
-    """Names at the lines' ends, pushed apart where they would lie on each other."""
+    """Places names at the lines' ends, pushed apart where they would overlap."""
     parts, lowest = [], -math.inf
     for py, name, px, colour in sorted(ends):
         lowest = max(py, lowest + 14)

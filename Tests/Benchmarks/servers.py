@@ -1,6 +1,6 @@
 """The servers that are measured, and the load on them: processes, each pinned to a core, that end with the run.
 
-What a server costs is the processor time of its process, all threads, as the kernel counts it in nanoseconds."""
+The cost of a server is the processor time of its process with all threads, as the kernel counts it in nanoseconds."""
 
 import json
 import os
@@ -11,7 +11,7 @@ import socket
 import subprocess
 import time
 
-# All servers have one core. The load has it too, or another: "apart", where each waking of a reader crosses cores.
+# All servers have one core. The load shares it, or has another: "apart", where each wakeup of a reader crosses cores.
 CORE = max(os.sched_getaffinity(0))
 OTHER_CORE = min(os.sched_getaffinity(0))
 
@@ -23,7 +23,7 @@ def prepare_child(core=CORE):
 
 
 class Kind:
-    """A sort of server: its protocol, its program, and how it is started in a folder of its own."""
+    """A kind of server: its protocol, its program, and how to start it in its own folder."""
 
     def __init__(self, name, protocol, program, arguments, port=None, version="--version"):
         self.name, self.protocol, self.arguments, self.port = name, protocol, arguments, port
@@ -43,7 +43,7 @@ def free_port():
 
 
 def kinds(folder):
-    """All kinds, the daemon first. Whose program is None is not installed."""
+    """Returns all kinds, the daemon first. A program of None is not installed."""
     gimbald = os.path.join(folder, "release/gimbald")
     relay = os.path.join(folder, "bench/relay")
     daemon = ["--socket", "{socket}", "--max-connections", "12000", "--max-connections-per-user", "12000",
@@ -62,7 +62,7 @@ def kinds(folder):
 
 
 class Server:
-    """A server that runs."""
+    """A running server."""
 
     def __init__(self, kind, folder):
         self.name, self.kind = kind.name, kind
@@ -99,7 +99,7 @@ class Server:
                 time.sleep(0.01)
 
     def keep_reply_buffers(self):
-        """Has Redis keep its buffers: while others are measured it would shrink them, and then take twice as long."""
+        """Makes Redis keep its buffers: it would shrink them while others are measured, and then take twice as long."""
         with self.connect() as client:
             client.sendall(b"DEBUG REPLYBUFFER RESIZING 0\r\n")
             answer = client.recv(256)
@@ -114,11 +114,11 @@ class Server:
         return client
 
     def cpu(self):
-        """Seconds of processor time so far."""
+        """Returns the seconds of processor time so far."""
         return time.clock_gettime(((~self.pid) << 3) | 2)  # clock_getcpuclockid(3)
 
     def resident(self):
-        """Bytes of memory in use."""
+        """Returns the bytes of resident memory."""
         with open(f"/proc/{self.pid}/status") as status:
             for line in status:
                 if line.startswith("VmRSS:"):
@@ -136,7 +136,7 @@ class Server:
 
 
 class Load:
-    """The load generator on one server; on the server's core, or apart."""
+    """The load generator of one server, on the server's core or apart."""
 
     def __init__(self, program, server, apart=False, **options):
         self.server = server

@@ -19,12 +19,12 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 LEAST = 95  # percent, of these:
 HELD = ["Hub", "GimbalProtocol", "MapCamera"]
-# What may be below, and why: (target, "lines" or "regions").
+# Exceptions and their reasons: (target, "lines" or "regions").
 REASONS = {}
 
-# As Tests/run.sh has them: the server of gimbal-web shares the threads that the others' waiting would hold.
+# As in Tests/run.sh: the server of gimbal-web shares the threads that the waiting of other tests would block.
 PROGRAMS, SERVER = r"DaemonTests\.|GimbalClientTests\.", r"WebServerTests\."
-# The programs' tests wait while the others compute.
+# The tests of programs wait while the others compute.
 RUNS = [[["--skip", f"{PROGRAMS}|{SERVER}"], ["--filter", PROGRAMS]], [["--filter", SERVER]]]
 
 
@@ -99,12 +99,12 @@ def main():
     build(scratch)
     profiles, merged = scratch / "profiles", scratch / "merged.profdata"
     passed = run_tests(scratch, profiles)
-    # A process that was killed may have left half a profile.
+    # A killed process may have left half a profile.
     subprocess.run(
         [tool("llvm-profdata"), "merge", "-sparse", "-failure-mode=all", "-o", merged, profiles],
         check=True, stderr=subprocess.DEVNULL)
     shutil.rmtree(profiles)
-    # That of programs whose environment a test has emptied.
+    # The profile of programs whose environment a test has emptied.
     (ROOT / "default.profraw").unlink(missing_ok=True)
 
     targets = collections.defaultdict(lambda: {"lines": [0, 0], "regions": [0, 0]})

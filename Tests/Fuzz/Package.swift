@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
-// The fuzzers, one program each, in a package of their own: the project's own build stays as quick as it is. The project's
-// targets are compiled here with the fuzzer's instruments. `Sources` and `TestSupport` are links to them, for a target must
-// be below its package, and of another package only products can be used, which most of them are not.
+// The fuzzers, one program each, in a separate package, so that the project's own build stays as fast as it is. The
+// project's targets are compiled here with the fuzzer's instrumentation. `Sources` and `TestSupport` are links to
+// them: a target must be below its package, and only products of other packages can be used, which most are not.
 import PackageDescription
 
 let strict: [SwiftSetting] = [.strictMemorySafety()]
@@ -11,7 +11,7 @@ func source(_ part: String, _ name: String, _ dependencies: [Target.Dependency] 
 }
 
 func fuzzer(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    // libFuzzer brings the `main`.
+    // libFuzzer provides `main`.
     .executableTarget(
         name: name, dependencies: dependencies + ["FuzzSupport"], path: "Targets/\(name)",
         swiftSettings: [.unsafeFlags(["-parse-as-library"])])

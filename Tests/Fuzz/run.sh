@@ -1,7 +1,7 @@
 #!/bin/sh
-# Runs the fuzzers one after another, each for FUZZ_SECONDS (60), or only those named as arguments. What they learn
-# stays in the corpus below SCRATCH, from which the next run goes on: of its inputs, the fewest that reach as much. What they
-# find is written beside it, and ends this with 1.
+# Runs the fuzzers one after another, each for FUZZ_SECONDS (60), or only those named as arguments. The next run
+# continues from the corpus below SCRATCH, reduced to the fewest inputs with the same coverage. Findings are written
+# beside it, and make the exit status 1.
 set -eu
 cd "$(dirname "$0")/../.."
 scratch=${SCRATCH:-.build}/fuzz
@@ -23,7 +23,7 @@ dictionary() { # FUZZER: its own, or that of recordings
 status=0
 for fuzzer; do
     mkdir -p "$scratch/corpus/$fuzzer"
-    # Swift's own report of a crash would take libFuzzer's place.
+    # Swift's own crash report would replace libFuzzer's.
     if SWIFT_BACKTRACE=enable=no "$scratch/release/$fuzzer" -max_total_time="$seconds" -timeout=20 -max_len=4096 \
         -rss_limit_mb=1024 -print_final_stats=1 -dict="$(dictionary "$fuzzer")" \
         -artifact_prefix="$scratch/findings/$fuzzer-" \

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes what the fuzzers begin with: the conformance cases as conversations, the examples of the protocol, and the
-recordings beside this file, a folder for each fuzzer.
+"""Writes the fuzzers' seeds: the conformance cases as conversations, the examples of the protocol, and the recordings
+beside this file, in a folder for each fuzzer.
 
 usage: seeds.py FOLDER
 """
@@ -17,7 +17,8 @@ TURN, HALF_CLOSE, CLOSE, NEXT_DEADLINE, FIRST_CLIENT = 0x01, 0x02, 0x03, 0x0B, 0
 
 
 def sent(step):
-    """What a step sends, or None. The longest lines are left to the unit tests: a fuzzer is quick on short ones."""
+    """Returns what a step sends, or None. The longest lines are left to unit tests: fuzzers are fast with short
+    ones."""
     if "send" in step:
         value = step["send"]
         return (value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))) + "\n"
@@ -25,7 +26,7 @@ def sent(step):
 
 
 def conversation(case):
-    """A case as FuzzHub's control bytes and data."""
+    """Returns a case as FuzzHub's control bytes and data."""
     out, peers = bytearray(), []
     for step in case["steps"]:
         peer = step.get("peer", "a")
@@ -48,7 +49,7 @@ def client_lines(case):
 
 
 def server_lines():
-    """The lines of a daemon that the protocol shows."""
+    """Returns the lines of a daemon in the protocol's examples."""
     lines, fence = [], None
     for line in (PROTOCOLS / "README.md").read_text().splitlines():
         if line.startswith("```"):
@@ -59,7 +60,7 @@ def server_lines():
 
 
 def osc(address, *arguments):
-    """A message of Open Sound Control."""
+    """Returns an Open Sound Control message."""
 
     def padded(text):
         return text.encode() + bytes(4 - len(text.encode()) % 4)
@@ -73,7 +74,7 @@ def osc(address, *arguments):
 
 
 def datagrams(*frames):
-    """Frames, each a list of messages, as FuzzTUIO's datagrams, 54 ms apart."""
+    """Returns frames, each a list of messages, as FuzzTUIO's datagrams, 54 ms apart."""
     out = b""
     for frame in frames:
         bundle = b"#bundle\0" + bytes(7) + b"\1" + b"".join(struct.pack(">i", len(part)) + part for part in frame)
@@ -82,7 +83,7 @@ def datagrams(*frames):
 
 
 def tuio():
-    """Two fingers that land and move, and one that lifts, in both versions."""
+    """Returns two fingers that land and move, one of which lifts, in both versions."""
     first, second = [], []
     for number, ids in enumerate([(1,), (1, 2), (1, 2), (2,), ()], 1):
         places = {finger: (finger / 4, number / 8) for finger in ids}

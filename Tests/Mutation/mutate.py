@@ -34,7 +34,7 @@ MEMORY = 4 << 30  # bytes that a test run may have
 
 # MARK: Places
 
-# What stands in code, and what may stand there instead. Operators have spaces on both sides in this project's style.
+# Code patterns and their replacements. Operators have spaces on both sides in this project's style.
 SWAPS = [
     (r"(?<= )<(?= )", ["<=", ">"]), (r"(?<= )<=(?= )", ["<", ">"]),
     (r"(?<= )>(?= )", [">=", "<"]), (r"(?<= )>=(?= )", [">", "<"]),
@@ -65,7 +65,7 @@ def changes_of(number):
 
 def places(text):
     """The places that can be broken: (start, end, what may stand there instead)."""
-    # What is no code becomes blanks of the same length.
+    # Everything but code becomes blanks of the same length.
     code = NOT_CODE.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), text)
     at, found = 0, []
     for line in code.splitlines(keepends=True):
@@ -160,7 +160,7 @@ class Workshop:
         built = subprocess.run(self.building, capture_output=True, text=True)
         if built.returncode != 0:
             sys.exit(built.stdout + built.stderr)
-        # What it does for the target alone, and at the end: the tests see a mutant's object files, and need no build.
+        # The commands for the target alone and for linking: the tests link a mutant's object files and need no build.
         manifest = (self.folder / ".build/debug.yaml").read_text()
         commands = [json.loads(line) for line in re.findall(r"^    args: (\[.*\])$", manifest, re.MULTILINE)]
         self.compiling = next(one for one in commands if "-emit-module" in one and self.target in one)
@@ -240,7 +240,7 @@ def measure(folder, target, seed, count, jobs):
     known, drawn = equivalents(), mutants(target, seed)
     results = {"killed": 0, "survived": 0, "does not compile": 0, "known": 0}
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        # As many as are still needed: which ones are tried depends on the seed alone.
+        # As many as are still needed: the seed alone decides which ones are tried.
         while drawn and (needed := count - results["killed"] - results["survived"] - results["known"]) > 0:
             batch, drawn = drawn[:needed], drawn[needed:]
             for mutant, result in zip(batch, pool.map(attempt, batch)):

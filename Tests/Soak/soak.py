@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Hostile clients of a daemon: thousands of clients that come and go, flood, stall, send rubbish and play traces, on
+"""Hostile clients of a daemon: thousands of clients that come and go, flood, stall, send garbage and play traces, on
 hundreds of cameras, around a few survivors that follow every event.
 
 usage: soak.py GIMBALD
 
-SOAK_SECONDS (120) is how long it takes, in rounds that each leave nothing behind; SOAK_SEED (1) makes the company. It
-fails if the daemon ends, if a survivor misses an event that it was not told of, or if after the last round the daemon
-has more descriptors than before the first, or by more than MEMORY_BOUND more memory than after the first.
+SOAK_SECONDS (120) is the duration, in rounds that each leave nothing behind; SOAK_SEED (1) seeds the clients. It fails
+if the daemon ends, if a survivor misses an event without being told, or if after the last round the daemon has more
+descriptors than before the first, or over MEMORY_BOUND more memory than after the first.
 """
 
 import json
@@ -102,10 +102,10 @@ class Client:
                 self.take(line)
 
     def take(self, line):
-        """A line from the daemon. Who does not care drops it."""
+        """Handles a line from the daemon; by default drops it."""
 
     def act(self):
-        """Goes on with what it does, as often as it is asked."""
+        """Continues its work; called repeatedly."""
 
     def half_close(self):
         try:
@@ -122,7 +122,7 @@ class Client:
 
 
 class Follower(Client):
-    """Follows every event of a camera, and knows which seq comes next."""
+    """Follows every event of a camera, and checks each seq."""
 
     def __init__(self, soak, camera):
         super().__init__(soak)
@@ -141,7 +141,7 @@ class Follower(Client):
         elif kind == "lagged":
             self.soak.lagged += 1
             self.soak.missed += message["missed"]
-            # Right behind a reset, what was missed is counted over both epochs.
+            # Directly after a reset the missed events are counted over both epochs.
             self.next = None if self.is_anew or self.next is None else self.next + message["missed"]
         elif kind in ("move-started", "camera-changed", "idle"):
             if self.next not in (None, message["seq"]):
@@ -155,7 +155,7 @@ class Follower(Client):
 
 
 class SlowFollower(Follower):
-    """One that stops reading now and then, for longer than the history lasts."""
+    """Stops reading now and then, for longer than the history lasts."""
 
     changes_at = 0.0
 
@@ -191,7 +191,7 @@ class Feed(Client):
 
 
 class Flood(Feed):
-    """Sends as much as the socket takes, and reads none of the answers."""
+    """Sends as much as the socket takes, and never reads the answers."""
 
     def __init__(self, soak, camera):
         super().__init__(soak, camera, lines=200)
@@ -204,7 +204,7 @@ class Flood(Feed):
 
 
 class Rubbish(Client):
-    """Sends what is no line of the protocol."""
+    """Sends lines that violate the protocol."""
 
     def act(self):
         rng = self.soak.random
@@ -238,7 +238,7 @@ class Stalled(Client):
 
 
 class Tracer(Client):
-    """Plays a trace, to its end or not."""
+    """Plays a trace, possibly not to its end."""
 
     def __init__(self, soak, camera):
         super().__init__(soak)
@@ -256,7 +256,7 @@ class Tracer(Client):
 
 
 class Mayfly(Client):
-    """Comes, says a word, and goes: politely or not, at once or soon."""
+    """Connects, sends a word, and disconnects: politely or not, at once or soon."""
 
     def __init__(self, soak, camera):
         super().__init__(soak)
@@ -270,7 +270,7 @@ class Mayfly(Client):
 
 
 class Quiet(Client):
-    """Asks now and then, and notes how long the answer takes beside all the others."""
+    """Sends a request now and then, and records its latency beside all the others."""
 
     def __init__(self, soak):
         super().__init__(soak)
@@ -287,7 +287,7 @@ class Quiet(Client):
 
 
 class Janitor(Client):
-    """Asks for what there is, and removes the cameras that no survivor follows."""
+    """Lists the cameras, and removes those that no survivor follows."""
 
     def __init__(self, soak):
         super().__init__(soak)
@@ -304,7 +304,7 @@ class Janitor(Client):
         return self.answers[question]
 
     def remove(self):
-        """Removes all cameras but the survivors'; says whether none was left."""
+        """Removes all cameras but the survivors'; returns whether none was left."""
         names = [name for name in self.ask("cameras")["cameras"] if name not in self.soak.survivor_names]
         self.send(*({"type": "remove-camera", "camera": name} for name in names))
         self.ask("stats")
@@ -323,7 +323,7 @@ class Soak:
         self.crowd = []
         self.daemon = subprocess.Popen([gimbald, "--socket", self.path], stderr=(folder / "log").open("w"))
 
-    # What the daemon has
+    # The daemon's resources
 
     def memory(self):
         for line in pathlib.Path(f"/proc/{self.daemon.pid}/status").read_text().splitlines():
@@ -359,7 +359,7 @@ class Soak:
         return client
 
     def play(self, seconds):
-        """A round: the crowd comes and goes, then all of it leaves."""
+        """Plays a round: the crowd comes and goes, then all of it leaves."""
         end = time.monotonic() + seconds
         while (now := time.monotonic()) < end:
             self.turn()
@@ -376,7 +376,7 @@ class Soak:
         self.crowd = []
 
     def tidy(self):
-        """What a round leaves is what it found: the survivors, up to date, and nobody else."""
+        """Waits until a round has left only the survivors, up to date."""
         for client in self.company:
             client.set_reading(True)
         self.run_until(lambda: all(not client.output for client in self.company), "room for what was said")
@@ -390,7 +390,7 @@ class Soak:
         self.rests.append((self.memory(), self.descriptors()))
 
     def check_survivors(self):
-        """Each asks on its own connection: what was emitted before the answer was to be read before it."""
+        """Each sends a request on its own connection: events emitted before the answer must arrive before it."""
         for feed in self.feeds:
             feed.end = None
             feed.take = lambda line, feed=feed: setattr(feed, "end", True)
@@ -405,7 +405,7 @@ class Soak:
                 raise Failure(f"a survivor on {follower.camera} waits for {follower.next} after {follower.end}")
 
     def is_listening(self):
-        """The socket's file is there a moment before somebody listens on it."""
+        """The socket's file exists a moment before the daemon listens on it."""
         with socket.socket(socket.AF_UNIX) as probe:
             return probe.connect_ex(self.path) == 0
 
@@ -440,7 +440,7 @@ class Soak:
         if status != 0:
             raise Failure(f"the daemon ended with {status}")
 
-    # What came of it
+    # Results
 
     def tell(self, stats):
         waits = [1000 * wait for wait in sorted(self.quiet.waits)]
@@ -454,7 +454,7 @@ class Soak:
         print(f"descriptors {', '.join(str(count) for _, count in self.rests)} between the rounds")
 
     def judge(self):
-        # The first crowd leaves the heap in pieces; the next ones find room in them.
+        # The first crowd leaves the heap fragmented; the next ones find room in it.
         (_, first_count), (first_memory, _), (memory, count) = self.rests[0], self.rests[1], self.rests[-1]
         if memory > first_memory + MEMORY_BOUND:
             raise Failure(f"memory grew by {(memory - first_memory) >> 10} KiB; {MEMORY_BOUND >> 10} KiB are allowed")

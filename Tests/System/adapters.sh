@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The adapters of Protocols/examples/adapters in Debian's chromium: MapLibre, deck.gl and Leaflet beside the camera
-# cases and leading a daemon's camera, the numbers of engines that are not here, and flights frame for frame beside
-# MapLibre's. MapLibre and deck.gl are taken out of wheels of the Python registry, into a temporary folder. It says
-# what fails, and a last line with the worst errors.
+# The adapters of Protocols/examples/adapters in Debian's chromium: MapLibre, deck.gl and Leaflet compared with the
+# camera cases and leading a daemon's camera, the numbers of engines that are not installed, and flights compared frame
+# by frame with MapLibre's. MapLibre and deck.gl are extracted from wheels of the Python registry into a temporary
+# folder. Prints failures, and a last line with the worst errors.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 programs=$PWD/${SCRATCH:-.build}/release
@@ -23,7 +23,7 @@ has $python mpmath || { echo 'adapters: skipped: maps in a browser: there is no 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 mkdir "$folder/engines"
-# Of one platform, since only what is for browsers is used.
+# For one platform, because only files for browsers are used.
 one=(--python-version 3.11 --implementation cp --abi abi3 --abi none --platform manylinux2014_x86_64 --platform any)
 if fetch_wheels "$support/engines.txt" 'MapLibre and deck.gl' "${one[@]}"; then
     unzip() { "$python" -m zipfile --extract "$1" "$folder/$2"; }

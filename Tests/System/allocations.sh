@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The installed daemon allocates nothing for a line or a delivery: once it has room for what it keeps, moving fingers cost
-# no memory, however many read of them. And a client that feeds without pause has many subscribers written to as seldom as a
-# turn of the loop allows. It says how much was allocated or written if it was too much, and a last line.
+# The installed daemon allocates nothing per line or delivery: once its buffers are filled, moving fingers cost no
+# memory, however many clients read them. And while a client feeds without pause, many subscribers are written to as
+# rarely as the turns of the loop allow. Prints how much was allocated or written if it was too much, and a last line.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 bin=${SCRATCH:-.build}/release
@@ -77,7 +77,7 @@ for lines_at_once in (16, 1):
     start = allocated()
     move(64, lines_at_once)
     moved = allocated()
-    # The questions that end the bursts are no lines of fingers: they may cost what they cost.
+    # The questions that end the bursts are not finger lines: their cost is subtracted.
     for _ in range(64 // lines_at_once):
         feed.sendall(b'{"type":"get-camera","id":1}\n')
         answers.readline()
@@ -91,7 +91,7 @@ for subscriber in subscribers:
     subscriber.recv(1024)
 start = counted(1)
 for burst in range(0, LINES, BURST):
-    # Fewer lines than the history keeps: nobody lags, however slow this is.
+    # Fewer lines than the history keeps: no client lags, however slow this is.
     lines = "".join(gestures(step)[1] + "\n" for step in range(burst, burst + BURST)).encode()
     feeder = threading.Thread(target=feed.sendall, args=[lines])
     feeder.start()
@@ -102,7 +102,7 @@ for burst in range(0, LINES, BURST):
             if left[subscriber] <= 0:
                 del left[subscriber]
     feeder.join()
-# A turn has some 200 lines. Twice as many writes leave room for clients that are not always ready.
+# A turn handles about 200 lines. Twice as many writes allow for clients that are not always ready.
 writes, most = counted(1) - start, 2 * SUBSCRIBERS * LINES // 200
 print(f"allocations: {writes} writes for {LINES} lines to {SUBSCRIBERS} subscribers, of at most {most}")
 if writes > most:

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The same bytes on every machine: no target calls a function of the C library that is not exact, the numbers of our own
-# functions are those that their script computes, and the traces of the protocol give the known streams, with the
-# processor's newer instructions and without. It says what fails, and a last line.
+# The same bytes on every machine: no target calls an inexact function of the C library, the constants of our own
+# functions equal those that their script computes, and the protocol's traces give the known streams with and without
+# the processor's newer instructions. Prints failures, and a last line.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 scratch=${SCRATCH:-.build}
@@ -11,8 +11,8 @@ fail() { printf 'arithmetic: FAILED: %s\n' "$*" && exit 1; }
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-# All that libm has, but for what IEEE 754 defines to the last bit. (Its names for other types end in f, l, f32, f64x
-# and such.)
+# All functions of libm except those that IEEE 754 defines to the last bit. (The names for other types end in f, l, f32,
+# f64x and such.)
 exact='ceil|copysign|fabs|floor|fmax|fmin|fmod|frexp|ilogb|ldexp|logb|lrint|lround|llrint|llround|modf|nearbyint|nextafter'
 exact+='|remainder|rint|round|roundeven|scalbln|scalbn|sqrt|trunc'
 libm=$(ldd "$scratch/release/gimbal" | sed -n 's/.*libm\.so[^ ]* => \([^ ]*\).*/\1/p')
@@ -21,14 +21,14 @@ nm -D --defined-only "$libm" | awk '{ sub(/@.*/, "", $3); print $3 }' | sort -u 
     grep -Evx "($exact)(f|l|f[0-9]+x?)?" >"$folder/inexact"
 grep -qx sin "$folder/inexact" && grep -qx fma "$folder/inexact" || fail "$libm has no sin and no fma"
 
-# called TARGET: which of them its objects call.
+# called TARGET: prints those that its objects call.
 called() {
     local objects=("$scratch/debug/$1.build"/*.o)
     [ -f "${objects[0]}" ] || fail "$1 has no objects"
     nm -u "${objects[@]}" | awk '$1 == "U" { sub(/@.*/, "", $2); print $2 }' | sort -u | comm -12 - "$folder/inexact"
 }
 
-# These tests compare with libm: what looks for calls finds theirs.
+# These tests compare with libm, so the search must find their calls.
 [ -n "$(called MapCameraTests)" ] || fail 'no call is found where there are some'
 targets=0
 for folder_of_target in Sources/*/*/; do

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The camera and tour cases that the unit tests hold the camera against, computed anew.
+# Recomputes the camera and tour cases with which the unit tests compare the camera.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 for kind in camera tour; do

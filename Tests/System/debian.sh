@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The Debian package: made twice and the same both times, judged by lintian, then installed, upgraded beside running
-# clients, removed and purged under a systemd that boots for it, in a container over a throw-away overlay of this machine.
-# Its programs are those that were built before; the bridge's package goes with it. It says what fails, and a last line.
+# The Debian package: built twice with equal results, checked by lintian, then installed, upgraded beside running
+# clients, removed and purged under a systemd booted for it, in a container over a throw-away overlay of this machine.
+# It contains the programs that were built before; the bridge's package is included. Prints failures, and a last line.
 set -euo pipefail
 # shellcheck disable=SC2034 # The shared functions have it.
 name=debian
@@ -14,7 +14,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/support/container.sh"
 apt_get() { DEBIAN_FRONTEND=noninteractive apt-get -qq -y --allow-downgrades "$@"; }
 version_is() { [ "$(dpkg-query -W -f '${Version}' gimbal)" = "$1" ]; }
 
-# Every unit's state, such as "gimbald.socket enabled".
+# Prints every unit's state, such as "gimbald.socket enabled".
 unit_states() {
     local unit
     for unit in gimbald.socket gimbald-watch.socket gimbald.service; do
@@ -39,7 +39,7 @@ installing() {
     done
 }
 
-# upgrade PACKAGE: the system's daemon is another process then, and the sockets are the same.
+# upgrade PACKAGE: the system's daemon becomes another process, and the sockets stay the same.
 upgrade() {
     local before sockets
     before=$(state MainPID)
@@ -81,7 +81,7 @@ users_daemon_replaced() {
     [ "$process" != 0 ] && [ "$process" != "$1" ]
 }
 
-# The bridge waits to be told what it is to do; what its defaults say is a broker on this machine.
+# The bridge waits for its configuration; its default is a broker on this machine.
 bridge() {
     check 'apt installs the bridge' apt_get install /test/mqtt.deb
     check 'it is neither enabled nor started' bridge_is disabled inactive
@@ -97,7 +97,7 @@ bridge() {
 bridge_is() {
     local now
     now="$(systemctl is-enabled gimbal-mqtt.service 2>/dev/null || true) $(systemctl is-active gimbal-mqtt.service || true)"
-    # systemd 252 says nothing of a unit that it does not know.
+    # systemd 252 prints nothing for an unknown unit.
     [ "$now" = "$1 $2" ] || [ "$1$now" = "not-found $2" ] || { echo "$now" && false; }
 }
 
@@ -119,7 +119,7 @@ has_no_socket() { ! ls /run/gimbal/*.sock "/run/user/$user/gimbal.sock" 2>/dev/n
 
 leaves_nothing() { leaves_nothing_of gimbal; }
 
-# But for what an administrator made by hand.
+# Except for files that an administrator made.
 leaves_nothing_of() {
     local left
     left=$(find /etc /lib/systemd/system /usr/lib /usr/bin /usr/share /var/lib -name "*$1*" ! -name gimbald.service.d)
@@ -127,7 +127,7 @@ leaves_nothing_of() {
 }
 
 inside() {
-    # Where images of containers forbid packages to start services.
+    # Container images use it to forbid packages to start services.
     rm -f /usr/sbin/policy-rc.d
     first=$(dpkg-deb --field /test/first.deb Version)
     next=$(dpkg-deb --field /test/next.deb Version)
@@ -140,10 +140,10 @@ inside() {
 
 # MARK: Outside
 
-# Compressed as fast as can be: how well does not matter here.
+# Compressed as fast as possible: the size does not matter here.
 make_package() { DEB_COMPRESSION=-z1 make --no-print-directory --silent package WITH="$with" "$@"; }
 
-# Another place, hour, language and mask, and no judge.
+# Another folder, time zone, language and umask, and without lintian.
 make_again() { (umask 027 && TZ=Pacific/Kiritimati LC_ALL=C.UTF-8 make_package LINTIAN=true); }
 
 same() {

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The demo: a daemon on a socket of its own, a sample trace through it, and what its camera did. Whatever happens, the
-# daemon is stopped and its folder removed.
+# The demo: starts a daemon on its own socket, plays a sample trace, and shows what its camera did. Whatever happens,
+# the daemon is stopped and its folder removed.
 set -eu
 cd "$(dirname "$0")/../.."
 bin=${SCRATCH:-.build}/release
@@ -30,7 +30,7 @@ until [ -S "$GIMBAL_SOCKET" ]; do
     sleep 0.05
 done
 
-# The first and the last events of many, a row for each, and the summary.
+# Prints the first and the last of many events, a row for each, and the summary.
 show() {
     awk -v shown=5 '
         function field(name) {

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# The examples of tests in Protocols/examples/testing: in shell, with pytest, with Leaflet in Debian's chromium, and a reader of
-# the results that is not the project's. Swift Testing's are among the unit tests. It says what fails, and a last line.
+# The example tests in Protocols/examples/testing: in shell, with pytest, with Leaflet in Debian's chromium, and results
+# read by an independent reader. Swift Testing's are among the unit tests. Prints failures, and a last line.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 GIMBAL=$PWD/${SCRATCH:-.build}/release/gimbal
 export GIMBAL PYTHONDONTWRITEBYTECODE=1
 examples=Protocols/examples/testing
 
-# Debian's own Python has Debian's modules; another one may come before it on the PATH.
+# Debian's own Python has Debian's modules; another one may precede it in the PATH.
 python=python3
 [ ! -x /usr/bin/python3 ] || python=/usr/bin/python3
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What other tools read and write: MCAP files by the reader of their makers, and fingers by TUIO, as python-osc makes the
-# messages. Both are wheels of the Python registry, taken into a temporary folder. It says what fails, and a last line.
+# Formats of other tools: MCAP files read by the reader of the format's makers, and TUIO fingers sent by python-osc.
+# Both are wheels of the Python registry, fetched into a temporary folder. Prints failures, and a last line.
 set -euo pipefail
 # shellcheck disable=SC2034 # The shared functions have it.
 name=exchange
@@ -44,7 +44,7 @@ check 'a trace is not written over' [ "$(gimbal run --mcap "$folder/loop.ndjson"
 
 # MARK: TUIO
 
-# begin NAME PROGRAM…: what it writes is in the files of the name.
+# begin NAME PROGRAM…: starts a program; its output goes to files of this name.
 begin() {
     local file=$folder/$1
     shift
@@ -63,7 +63,7 @@ within 60 grep -qs 'TUIO is received at' "$folder/tuio.errors"
 port=$(sed -n 's/.*TUIO is received at 127.0.0.1:\([0-9]*\).*/\1/p' "$folder/tuio.errors")
 send() { $python $support/send-tuio.py "$port" "$@"; }
 
-# has_zoom NUMBER: whether the camera rests there, as nearly as fingers are told.
+# has_zoom NUMBER: whether the camera rests there, within the precision of the fingers.
 has_zoom() { gimbal wait --camera table >/dev/null && gimbal get --camera table | jq -e "(.position.zoom - $1) | fabs < 0.001"; }
 touched() { jq -es "map(select(.type == \"touch\" and $1)) | length > 0" "$folder/watch"; }
 check 'fingers come by TUIO 1.1' send 1 first lift

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# The daemon beneath a kernel that refuses a third of what it is asked: sending for want of buffers, receiving, accepting.
-# Nobody loses a byte by it: every trace is answered and followed as it is otherwise, and a client beneath such a kernel is, too.
-# A last line says so.
+# The daemon on a kernel that refuses a third of its calls: sending for lack of buffers, receiving, accepting. No client
+# loses a byte: every trace is answered and followed as usual, and so is a client on such a kernel. Prints a last line.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 bin=${SCRATCH:-.build}/release
@@ -41,7 +40,7 @@ grep -q . "$folder/refused.events" || fail 'nothing was followed'
 grep -q 'cannot accept a connection' "$folder/refused.log" || fail 'nothing was refused'
 if grep -v 'cannot accept a connection' "$folder/refused.log"; then fail 'and that was wrong, too'; fi
 
-# Nor does a client lose a line, whose own sending is refused.
+# Nor does a client whose own sending is refused lose a line.
 for id in {1..30}; do echo "{\"type\":\"ping\",\"id\":$id}" && sleep 0.02; done |
     LD_PRELOAD=$folder/faults.so timeout 60 "$bin/gimbal" send --socket "$folder/sound" >"$folder/pongs" ||
     fail 'a client whose sending is refused stands still'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The README's figures of speed are those of the committed results, and of nothing else, and the picture of what was kept is
-# that of its lines. It says a last line.
+# The README's speed figures match the committed results, and the picture of the history matches its lines. Prints a
+# last line.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# How many instructions a gesture line costs on its way through the hub, live and in a replay, each part of it alone, what one
-# of 100 subscribers costs more, and a gesture of a frame of 64 where 64 are active: none more than its limit, which is some
-# 15 % above what it was when the limit was set. The same on any machine and under any load, but for what the C library does
-# for each processor.
+# The number of instructions that a gesture line costs on its way through the hub, live and in a replay, in each stage
+# alone, the extra cost of one of 100 subscribers, and of a gesture in a frame of 64 active ones: none exceeds its
+# limit, which is some 15 % above the cost when it was set. The same on any machine and under any load, except for the C
+# library's processor-specific code.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 command -v valgrind >/dev/null || { echo 'instructions: skipped: there is no valgrind here' && exit 0; }
@@ -13,7 +13,7 @@ make --silent --no-print-directory kernels
 # valgrind does not read the debugging information of new compilers.
 strip --strip-debug -o "$folder/kernels" "${SCRATCH:-.build}/release/kernels"
 
-# counted PART COUNT: the instructions of all of it, the start of the program included.
+# counted PART COUNT: prints the instructions of the whole program, including its start.
 counted() {
     valgrind -q --tool=callgrind --callgrind-out-file="$folder/out" "$folder/kernels" "$1" "$2" >/dev/null
     sed -n 's/^\(summary\|totals\): //p' "$folder/out" | head -n 1

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The man pages and the completions: they name every subcommand and option that the programs' help names, no shell
-# stumbles over them, and a line is really completed. It says what fails, and a last line.
+# The man pages and the completions: they name every subcommand and option in the programs' help, every shell accepts
+# them, and bash completes a line with them. Prints failures, and a last line.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 build=${SCRATCH:-.build}
@@ -13,17 +13,17 @@ fail() {
     printf 'manual: FAILED: %s\n' "$*"
 }
 
-# has FILE PATTERN WHAT: a file has a line that matches.
+# has FILE PATTERN WHAT: expects a file to have a line that matches.
 has() {
     checks=$((checks + 1))
     grep -Eq -- "$2" "$1" || fail "$1 has no $3"
 }
 
-# The words of a help that a line begins with: its options, and the subcommands.
+# The words at the beginning of a help's lines: its options, and the subcommands.
 options() { grep -oE '^  (-h, )?--[a-z/-]+' <<<"$1" | grep -oE -- '--[a-z-]+'; }
 subcommands() { sed -n '/SUBCOMMANDS:$/,$s/^  \([a-z-]*\) .*/\1/p' <<<"$1"; }
 
-# names_all HELP PROGRAM PAGE: the page and the completions of a program have all options of a help.
+# names_all HELP PROGRAM PAGE: expects a program's page and completions to have all options of a help.
 names_all() {
     local option
     for option in $(options "$1"); do
@@ -66,7 +66,7 @@ if command -v mandoc >/dev/null; then
     complaints=$(mandoc -Tlint -Wwarning "$share"/man?/*) || fail "mandoc: $complaints"
 fi
 
-# completes LINE WORD: bash offers the word where the line ends.
+# completes LINE WORD: expects bash to offer the word at the end of the line.
 completes() {
     local offered
     checks=$((checks + 1))

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Metrics: promtool and the reader of Prometheus' own client find them right, each counter of `stats` is one, and a real
-# Prometheus reads them from gimbal-web by the example of a configuration and answers each query of the dashboard. It says what
-# fails, and a last line.
+# Metrics: promtool and the parser of Prometheus' own client accept them, each counter of `stats` is one of them, and a
+# real Prometheus reads them from gimbal-web with the example configuration and answers each query of the dashboard.
+# Prints failures, and a last line.
 set -euo pipefail
 # shellcheck disable=SC2034 # The shared functions have it.
 name=metrics
@@ -16,7 +16,7 @@ done
 
 begin_folder
 
-# begin NAME PROGRAM…: what it writes is in the file of the name.
+# begin NAME PROGRAM…: starts a program; its output goes to a file of this name.
 begin() {
     local file=$folder/$1
     shift
@@ -34,7 +34,7 @@ begin page "$programs/gimbal-web" --socket "$GIMBAL_SOCKET" --metrics-token "$fo
 within 60 grep -qs 'http://127' "$folder/page"
 port=$(grep -o 'http://127.0.0.1:[0-9]*' "$folder/page" | grep -o '[0-9]*$')
 
-# promtool knows Prometheus' older format, where a counter's description has its whole name.
+# promtool knows Prometheus' older format, in which a counter's description has its full name.
 older() { awk '$2 ~ /HELP|TYPE/ { if ($2 == "TYPE") is = $4; if (is == "counter") $3 = $3 "_total" } 1'; }
 is_right() { older <"$folder/text" | promtool check metrics; }
 is_read() { /usr/bin/python3 -c '
@@ -54,7 +54,7 @@ check 'each counter of the daemon is a metric' has_all
 check 'each camera has its events' grep -qx 'gimbal_camera_events_total{camera="left"} 3' "$folder/text"
 check 'each user has connections' grep -qx "gimbal_user_connections{user=\"$(id -u)\"} 2" "$folder/text"
 
-# As an administrator has it, but for the places and how often.
+# As an administrator would use it, except for paths, addresses and the interval.
 sed -e "s|/etc/prometheus/gimbal-token|$folder/token|" -e "s|127.0.0.1:7480|127.0.0.1:$port|" -e 's|: 15s|: 200ms|' \
     $examples/prometheus.yml >"$folder/prometheus.yml"
 check 'promtool finds the configuration right' promtool check config "$folder/prometheus.yml"

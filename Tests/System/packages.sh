@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Gimbal as a dependency: another package has the README's lines, by URL and by path, builds with them and runs. It fetches
-# no other package, and where libevent is not installed it hears nothing of it. It says what fails, and a last line.
+# Gimbal as a dependency: another package with the README's lines, by URL and by path, builds and runs. It fetches no
+# other package, and needs no libevent. Prints failures, and a last line.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -13,7 +13,7 @@ fail() {
     printf 'packages: FAILED: %s\n' "$*"
 }
 
-# The project as others get it: a repository with a tagged version, of what is here now.
+# The project as others get it: a repository with the current files and a tagged version.
 version=$(sed -n 's/.*gimbalVersion = "\(.*\)"/\1/p' Sources/Core/GimbalProtocol/Version.swift)
 mkdir "$folder/gimbal"
 cp -R Package.swift Sources "$folder/gimbal"
@@ -23,13 +23,13 @@ git add --all
 git commit --quiet --message 'as it is'
 git tag "$version"
 
-# A machine that has no libevent to build with.
+# Simulates a machine without libevent's development files.
 mkdir "$folder/bin"
 printf '#!/bin/sh\necho\n' >"$folder/bin/pkg-config"
 chmod +x "$folder/bin/pkg-config"
 export PATH="$folder/bin:$PATH" PKG_CONFIG_PATH='' PKG_CONFIG_LIBDIR="$folder/bin"
 
-# manifest FROM [TRAITS]: the README's lines in a package, the dependency from somewhere.
+# manifest FROM [TRAITS]: prints a package with the README's lines and this source of the dependency.
 manifest() {
     printf '// swift-tools-version: 6.1\nimport PackageDescription\n\nlet package = Package(\n    name: "app",\n'
     sed -n '/^```swift manifest$/,/^```$/ { /^```/! p; }' README.md |
@@ -70,7 +70,7 @@ uses() {
 uses URL "url: \"file://$folder/gimbal\", from: \"$version\""
 uses path 'path: "../gimbal"'
 
-# The camera alone, without a library that asks the system: what it needs of libm is linked.
+# The camera alone, without a library that calls the system: the libm functions it needs are linked.
 cat >"$package/Sources/app/main.swift" <<'SWIFT'
 import MapCamera
 
@@ -80,7 +80,7 @@ print(camera.position.zoom, "idle")
 SWIFT
 uses 'path for its camera' 'path: "../gimbal"' GimbalClient
 
-# With the programs it does hear of both: so what was looked for above is what there would have been.
+# With the programs both words do appear, so the search above would have found them.
 manifest 'path: "../gimbal"' '"Programs"' >"$package/Package.swift"
 swift build --package-path "$package" --target MapCamera >"$folder/log" 2>&1 || true
 for word in argument-parser libevent; do

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# The page in Debian's chromium, over `gimbal web` and a daemon that it starts: hands on one page, what another page and
-# `gimbal get` say, projections beside the daemon's and the camera cases, tabs that are hidden, freeze and close, a phone as
-# touch surface, files that are dropped, links that only watch. Its core runs in Debian's Firefox, too, where that is. It
-# says what fails, and a last line with the time from a touch to the other page's frame. PAGE_PICTURES=FOLDER keeps pictures,
-# in both themes and three sizes.
+# The page in Debian's chromium, served by `gimbal web` with a daemon that it starts: fingers on one page compared with
+# another page and `gimbal get`, projections with the daemon's and the camera cases; hidden, frozen and closed tabs; a
+# phone as touch surface; dropped files; watch-only links. The core also runs in Debian's Firefox, if installed. Prints
+# failures, and a last line with the time from a touch to the other page's frame. PAGE_PICTURES=FOLDER keeps pictures in
+# both themes and three sizes.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 programs=$(realpath "${SCRATCH:-.build}")/debug
 export PYTHONDONTWRITEBYTECODE=1
 
-# Debian's own Python has Debian's modules; another one may come before it on the PATH.
+# Debian's own Python has Debian's modules; another one may precede it in the PATH.
 python=python3
 [ ! -x /usr/bin/python3 ] || python=/usr/bin/python3
 

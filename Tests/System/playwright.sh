@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The plugin for pytest in Protocols/examples/playwright: fingers on Gimbal's own page and on one with Leaflet in Debian's
-# chromium, cameras against golden files, wrong ones too, and a daemon of a test's own. Playwright is installed from wheels of
-# the Python registry, into a temporary folder. It says what fails, and a last line.
+# The pytest plugin in Protocols/examples/playwright: fingers on Gimbal's own page and on one with Leaflet in Debian's
+# chromium, cameras compared with right and wrong golden files, and a test's own daemon. Playwright is installed from
+# wheels of the Python registry into a temporary folder. Prints failures, and a last line.
 set -euo pipefail
 # shellcheck disable=SC2034 # The shared functions have it.
 name=playwright
@@ -11,7 +11,7 @@ source Tests/System/support/container.sh
 programs=$(realpath "${SCRATCH:-.build}")/debug
 export GIMBAL=$programs/gimbal GIMBALD=$programs/gimbald GIMBAL_WEB=$programs/gimbal-web PYTHONDONTWRITEBYTECODE=1
 
-# Debian's own Python has Debian's modules; another one may come before it on the PATH.
+# Debian's own Python has Debian's modules; another one may precede it in the PATH.
 python=python3
 [ ! -x /usr/bin/python3 ] || python=/usr/bin/python3
 
@@ -33,7 +33,7 @@ if ! $python -m pip install --quiet --disable-pip-version-check --no-deps --requ
     echo "playwright: skipped: fingers by Playwright: the Python registry gives no wheels: $(tail -n 1 "$folder/log")" && exit
 fi
 
-# Each test is a check; a failure shows what pytest says of all.
+# Each test is a check; a failure shows pytest's whole output.
 status=0
 $python -m pytest -v -p no:cacheprovider --basetemp "$folder/tests" Protocols/examples/playwright >"$folder/log" 2>&1 || status=$?
 while read -r test result; do

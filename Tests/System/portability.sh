@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# The libraries can be built where their users are: what they want of the system is in one file, and none calls what Linux
-# alone has. It says what fails, and a last line.
+# The libraries build on their users' systems: their system calls are in one file, and nothing calls a Linux-only
+# function. Prints failures, and a last line.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 fail() { printf 'portability: FAILED: %s\n' "$*" && exit 1; }
 
-# The products that are libraries, and what they are made of.
+# The library products and their targets.
 libraries=(Core/{MapCamera,Gestures,Touches,JSONLines,GimbalProtocol} Daemon/Hub Support/UnixSocket Client/GimbalClient)
 libraries+=(Laboratory/{Traces,CameraStreams,TouchTraces,TouchScripts,Plotting,GimbalTesting})
 place=Support/UnixSocket/System.swift
 c_library='^ *((package|public|internal|private|fileprivate|@[a-zA-Z_]+) +)*import +(Glibc|Musl|Darwin|Foundation[A-Za-z]*|CLinux|CMalloc)\b'
 linux='\b(epoll_[a-z]+|accept4|SOCK_(CLOEXEC|NONBLOCK)|memfd_create|pipe2|SO_PEERCRED|ucred|eventfd|timerfd_[a-z]+|signalfd)\b|/proc/'
 
-# objections FOLDER…: lines that would not be built, or not work, elsewhere.
+# objections FOLDER…: prints lines that would not build or work elsewhere.
 objections() {
     grep -rnE --include='*.swift' "$c_library" "$@" | grep -vF "Sources/$place:" |
         grep -v '^Sources/Laboratory/GimbalTesting/.*import Foundation$' || true
@@ -35,7 +35,7 @@ for line in 'import Glibc' 'package import Foundation' 'accept4(descriptor, nil,
     echo "$line" >"$folder/Sample.swift"
     [ -n "$(objections "$folder")" ] || fail "\"$line\" is not found"
 done
-# The camera for other processors and systems, as far as this toolchain has their standard library.
+# The camera for other processors and systems, as far as this toolchain has their standard libraries.
 echo 'let half = 0.5' >"$folder/Sample.swift"
 for triple in arm64-apple-ios18.0 aarch64-none-none-elf; do
     elsewhere=(swiftc -typecheck -target "$triple" -enable-experimental-feature Embedded -parse-as-library -package-name x)

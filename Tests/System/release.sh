@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# A release: one version everywhere, commits that are none are refused, its source archive is the same in any folder,
-# and the list of what is inside names what is linked. It says what fails, and a last line.
+# A release: one version everywhere, commits that cannot be released are refused, the source archive is the same from
+# any folder, and the bill of materials names what is linked. Prints failures, and a last line.
 #
-#   release.sh          as part of `make test`: of the programs that were built before
-#   release.sh twice    makes a whole release in two folders and compares all bytes of it
+#   release.sh          as part of `make test`: with the programs that were built before
+#   release.sh twice    builds a whole release in two folders and compares all bytes
 set -euo pipefail
 # shellcheck disable=SC2034 # The shared functions have it.
 name=release
@@ -17,7 +17,7 @@ date=$(date -u -d "$(dpkg-parsechangelog --show-field Date)" +%F)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-# clone NAME: what is here now, committed in a folder of its own.
+# clone NAME: commits the current files in a new folder.
 clone() {
     git clone --quiet --no-tags . "$folder/$1"
     git ls-files -z --cached --others --exclude-standard | tar -c --null --ignore-failed-read -T - 2>/dev/null |
@@ -30,7 +30,7 @@ commit() { git -C "$folder/$1" -c user.name=x -c user.email=x@localhost commit -
 
 # MARK: One version
 
-# versions FILE PATTERN: what a file says, where a pattern has a version behind it.
+# versions FILE PATTERN: prints the versions that follow a pattern in a file.
 versions() { grep -oE "$2[0-9]+\.[0-9]+\.[0-9]+" "$1" | sed 's/.*[^0-9.]//' | sort -u; }
 
 one_version() {
@@ -46,7 +46,7 @@ is_empty() { local output && output=$("$@" 2>&1) && [ -z "$output" ] || { echo "
 
 # MARK: Refusals
 
-# refuses WORDS COMMAND…: the commit of a clone is no release once a command has been there, and one line says why.
+# refuses WORDS COMMAND…: after a command a clone's commit cannot be released, and one line says why.
 refuses() {
     local words=$1 output
     shift
@@ -59,7 +59,7 @@ is_release() { (cd "$folder/one" && debian/release.py --check); }
 tag() { git tag --force "v$version" >/dev/null; }
 commit_and_tag() { commit one 'another' && tag; }
 
-# In the clone, what is under Unreleased is of this version.
+# In the clone, the Unreleased section becomes this version's.
 dated() { sed -i "0,/^## \[Unreleased\]$/s//&\n\n## [$version] - $date/" CHANGELOG.md; }
 
 refusals() {
@@ -80,7 +80,7 @@ other_version() { sed -i '1s/([^)]*)/(9.9.9)/' debian/changelog && commit_and_ta
 
 # MARK: The same bytes
 
-# elsewhere COMMAND…: in another hour and language, and with another mask.
+# elsewhere COMMAND…: with another time zone, language and umask.
 elsewhere() { (umask 027 && TZ=Pacific/Kiritimati LC_ALL=C.UTF-8 "$@"); }
 
 source_of() { cd "$folder/$1" && debian/release.py --source out; }
@@ -97,12 +97,12 @@ sources() {
         <({ git -C "$folder/one" ls-files && echo Package.resolved; } | sort)
 }
 
-# MARK: What is inside
+# MARK: Bill of materials
 
-# lists JQ: what the list has, as `jq` is asked.
+# lists JQ: whether the list satisfies a `jq` filter.
 lists() { jq --exit-status "$1" "$folder/list.json" >/dev/null; }
 
-# links PACKAGE OTHER: one is linked into another by the list.
+# links PACKAGE OTHER: whether one is linked into another according to the list.
 links() {
     lists "any(.relationships[]; .relationshipType == \"STATIC_LINK\" and .spdxElementId == \"SPDXRef-$1\"
         and .relatedSpdxElement == \"SPDXRef-$2\")"

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# The RPM spec in packaging/, by Debian's rpm: it builds packages of the source archive, which are judged by rpmlint, and
-# installed, upgraded and removed below a folder of their own. No RPM distribution is here to boot: what systemd's macros do
-# in the packages' scripts is not tried. It says what fails, and a last line.
+# The RPM spec in packaging/, with Debian's rpm: builds packages from the source archive, checks them with rpmlint, and
+# installs, upgrades and removes them below a separate root. No RPM distribution is booted here, so systemd's macros in
+# the packages' scripts are not tested. Prints failures, and a last line.
 #
-#   rpm.sh          as part of `make test`: of the programs that were built before
-#   rpm.sh whole    builds everything from the archive of the last commit, gimbal-web too
+#   rpm.sh          as part of `make test`: with the programs that were built before
+#   rpm.sh whole    builds everything from the archive of the last commit, including gimbal-web
 set -euo pipefail
 # shellcheck disable=SC2034 # The shared functions have it.
 name=rpm
@@ -23,13 +23,13 @@ archive=$folder/source/gimbal-$version.tar.xz
 # Debian's rpm has its database in the user's home.
 no_database=(--define "_dbpath $folder/database")
 
-# build OPTION…: rpm knows nothing of what dpkg has installed, so it must not ask.
+# build OPTION…: rpm does not know dpkg's packages, so it must not check dependencies.
 build() {
     env -u SCRATCH -u MAKEFLAGS rpmbuild -tb --nodeps "${no_database[@]}" --define "_topdir $folder/rpm" --with mqtt "$@" \
         "$archive" >"$folder/log" 2>&1 || { tail -n 30 "$folder/log" && false; }
 }
 
-# pack: what is here now, whatever others do with it meanwhile.
+# pack: packs the current files, whatever others do with them meanwhile.
 pack() {
     mkdir "$folder/source"
     git ls-files -z --cached --others --exclude-standard | XZ_OPT=-0 tar -cJf "$archive" --null --ignore-failed-read -T - \
@@ -51,9 +51,9 @@ done
 check 'there are all, and no others' [ "$(echo "$folder"/rpm/RPMS/*/*.rpm)" = "${files[*]}" ]
 [ $failed = 0 ] || conclude
 
-# MARK: What they are
+# MARK: Contents
 
-# Whose rules Debian's rpmlint does not know, or what is so by Swift's linker, and in examples.
+# Rules unknown to Debian's rpmlint, and findings due to Swift's linker or in examples.
 known='no-signature|no-packager-tag|no-group-tag|no-changelogname-tag|hardcoded-library-path|binary-or-shlib-defines-rpath'
 known+='|env-script-interpreter'
 lint() { ! HOME=$folder rpmlint packaging/gimbal.spec "${files[@]}" | grep ': E: ' | grep -vE ": E: ($known)\b"; }
@@ -65,7 +65,7 @@ check 'and not what examples are written in' bash -c "! grep -E 'python|/env' '$
 check 'systemd learns of the units' told systemd_post 'gimbald.socket gimbald-watch.socket gimbald.service'
 check 'and restarts the daemon alone' told systemd_postun_with_restart gimbald.service
 
-# MARK: Installed
+# MARK: Installation
 
 root=$folder/root
 settings=$root/etc/gimbal/gimbald.conf

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The style: words that hide who acts stay out of sources and documents, and Swift is as .swift-format has it. It says what
-# fails, and a last line.
+# The style: words that hide who acts are not used in sources and documents, and Swift is formatted by .swift-format.
+# Prints failures, and a last line.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The units: first as systemd-analyze sees them, then under a systemd that boots for them, in a container over a
-# throw-away overlay of this machine. Nothing outside a temporary folder changes. It says what fails, and a last line.
+# The units: first checked by systemd-analyze, then run under a systemd booted for them, in a container over a
+# throw-away overlay of this machine. Nothing outside a temporary folder changes. Prints failures, and a last line.
 set -euo pipefail
 # shellcheck disable=SC2034 # The shared functions have it.
 name=systemd
@@ -76,7 +76,7 @@ ending_and_failing() {
     check 'with the right options it starts for the next client' within 5 answers
 }
 
-# Settings in the file: a reload applies them, and with wrong ones leaves the daemon as it is.
+# Settings in the file: a reload applies them; invalid ones leave the daemon as it is.
 settings() {
     mkdir -p /etc/gimbal
     echo 'allow-group = backup' >/etc/gimbal/gimbald.conf
@@ -103,7 +103,7 @@ settings() {
     check 'the settings are gone' answers_to gimbal $socket "$zoom_in" '"ok"'
 }
 
-# entry MESSAGE-ID MEMBER: whether the journal has such an entry of the service, with such a member.
+# entry MESSAGE-ID MEMBER: whether the journal has such an entry of the service with this member.
 entry() { journalctl --quiet --output json "MESSAGE_ID=$1" _SYSTEMD_UNIT=gimbald.service | tee /dev/stderr | grep -qF "$2"; }
 
 logs_error() {
@@ -121,7 +121,7 @@ exchange_is() {
     answer=$(exchange '{"type":"ping"}') && grep -q "$1" <<<"$answer" || { echo "$answer" && false; }
 }
 
-# What `subscribed` tells is the same before and after: epoch, seq and position.
+# The `subscribed` line is the same before and after: epoch, seq and position.
 cameras_outlive_it() {
     local before after
     before=$(exchange '{"type":"subscribe"}')
@@ -129,7 +129,7 @@ cameras_outlive_it() {
     grep -q '"seq":[1-9]' <<<"$before" && [ "$after" = "$before" ] || { printf '%s\n' "$before" "$after" && false; }
 }
 
-# with SECTION-LINES…: a drop-in for the service.
+# with SECTION-LINES…: adds a drop-in to the service.
 drop_ins=/run/systemd/system
 with() {
     mkdir -p "$drop_ins/gimbald.service.d"
@@ -180,7 +180,7 @@ without_socket_unit() {
     check 'it takes its own socket away' [ ! -e $socket ]
 }
 
-# The watch socket goes with the other one; who is not of the group may then watch, and a group of the socket's may feed.
+# The watch socket belongs to the other one; clients outside the group may then watch, and the socket's group may feed.
 watching() {
     systemctl unmask --runtime --quiet gimbald.socket
     with 'ExecStart=' 'ExecStart=/usr/bin/gimbald --allow-group backup'
@@ -206,14 +206,14 @@ watching() {
     without_drop_in
 }
 
-# answers_to GROUPS SOCKET LINE PATTERN: what somebody with these groups is answered.
+# answers_to GROUPS SOCKET LINE PATTERN: whether a client with these groups gets a matching answer.
 answers_to() {
     local answer
     answer=$(as_other "$1" socat -t 5 - "UNIX-CONNECT:$2" <<<"$3") && grep -q "$4" <<<"$answer" ||
         { echo "$answer" && false; }
 }
 
-# The bridge beside it, with a broker that comes and goes and takes nobody without a password.
+# The bridge beside it, with a broker that comes and goes and requires a password.
 bridge() {
     local manager=(systemctl)
     mkdir -p /etc/gimbal /run/systemd/system/gimbal-mqtt.service.d
@@ -259,13 +259,13 @@ begin_broker() {
     broker=$!
 }
 
-# The next one takes the same port, which is free when this one is gone.
+# The next broker uses the same port, which is free once this one has gone.
 end_broker() {
     kill "$broker"
     wait "$broker" || true
 }
 
-# kept_is TOPIC PATTERN: what the broker keeps below gimbal/.
+# kept_is TOPIC PATTERN: whether the broker's retained message below gimbal/ matches.
 kept_is() {
     mosquitto_sub -h 127.0.0.1 -u kiosk -P 'of the kiosk' -t "gimbal/$1" -C 1 -W 2 2>&1 | tee /dev/stderr | grep -q "$2"
 }
@@ -286,7 +286,7 @@ user_units() {
     ending_and_failing
 }
 
-# `make uninstall` and `make purge`, on a machine where everything is enabled and runs.
+# `make uninstall` and `make purge` on a machine where everything is enabled and runs.
 removing() {
     systemctl --quiet enable --now gimbald.service gimbald.socket gimbald-watch.socket
     as_user systemctl --user --quiet enable --now gimbald.service gimbald.socket
@@ -382,7 +382,7 @@ has_manual() {
         {bash-completion/completions/,zsh/site-functions/_}{gimbal,gimbald} fish/vendor_completions.d/{gimbal,gimbald}.fish
 }
 
-# has_files FOLDER FILE…: each is there, and has something in it.
+# has_files FOLDER FILE…: each exists and is not empty.
 has_files() {
     local root=$1 file
     shift

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# The sample traces: their generator still writes these bytes, every line is in the schema, and the daemon takes them
-# all. It says what fails, and a last line.
+# The sample traces: their generator still writes these bytes, every line matches the schema, and the daemon accepts all
+# of them. Prints failures, and a last line.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 bin=${SCRATCH:-.build}/release
 traces=Protocols/examples/traces
 
-# Debian's own Python has Debian's jsonschema; another one may come before it on the PATH.
+# Debian's own Python has Debian's jsonschema; another one may precede it in the PATH.
 python=python3
 [ ! -x /usr/bin/python3 ] || python=/usr/bin/python3
 

@@ -1,15 +1,15 @@
-// Everything that can be different about a camera, as requests that change it: settings from the schema, so that a new one is
-// here by itself, and what may move or be held at a moment. Tests take a camera that is changed through a restart, a recording, a
-// mirror and so on, and hold what it is and does then against a camera that was left alone.
+// All possible differences between cameras, as requests that cause them: settings from the schema, so that a new one is
+// included automatically, and everything that can move or be held at a time. Tests take a changed camera through a
+// restart, a recording, a mirror and so on, and compare its state and behaviour with a camera that was left alone.
 
 import Foundation
 import Testing
 
-/// Requests that leave a camera different from a new one.
+/// Requests that make a camera differ from a new one.
 public struct CameraChange: Sendable, CustomTestStringConvertible {
     /// Requests to the camera `main`, in order; 8 ms pass after each.
     public let lines: [String]
-    /// Whether something moves, or is held, behind the last of them.
+    /// Whether something moves or is held after the last one.
     public let isInMotion: Bool
 
     public var testDescription: String { lines.joined(separator: " ") }
@@ -19,7 +19,7 @@ public struct CameraChange: Sendable, CustomTestStringConvertible {
     /// All changes.
     public static let all = settings + positions + motions
 
-    /// Every member of every command that is a setting, for each value of those that are on or off.
+    /// Every member of every command that is a setting, with both values of those that are on or off.
     public static let settings: [CameraChange] = {
         let schema = RequestSchema()
         return schema.settings.flatMap { schema.lines(of: $0) }.map { CameraChange([$0], isInMotion: false) }
@@ -39,7 +39,7 @@ public struct CameraChange: Sendable, CustomTestStringConvertible {
             ], isInMotion: false),
     ]
 
-    /// What goes on by itself, and what is held: each kind of gesture begun, changed and ended, and fingers likewise.
+    /// Motions and held gestures: each kind of gesture begun, changed and ended, and fingers likewise.
     private static let motions: [CameraChange] = {
         let held: [(type: String, values: [String])] = [
             ("pan", [#""translation":{"x":30,"y":9}"#, #""translation":{"x":71,"y":20}"#]),
@@ -90,9 +90,9 @@ public struct CameraChange: Sendable, CustomTestStringConvertible {
         return (gestures + taps + touches + animations + tours).map { CameraChange($0) }
     }()
 
-    // MARK: What follows
+    // MARK: Probing
 
-    /// What a camera is asked and told behind a change: whatever is different about it shows in the answer, or in how it moves.
+    /// Requests after a change: every difference of the camera shows in the answer or in its movements.
     public static let probe = [
         #"{"type":"pan","phase":"changed","translation":{"x":90,"y":33}}"#,
         #"{"type":"pinch","phase":"changed","scale":2,"focus":{"x":70,"y":20}}"#,
@@ -111,10 +111,10 @@ public struct CameraChange: Sendable, CustomTestStringConvertible {
     ]
 }
 
-/// The requests of the schema that traces are made of.
+/// The schema's requests that may be in traces.
 private struct RequestSchema {
     private let definitions: [String: JSON]
-    /// What every request may have.
+    /// The members that every request may have.
     private static let common: Set<String> = ["type", "id", "camera", "timeMs", "create"]
 
     init() {
@@ -124,7 +124,7 @@ private struct RequestSchema {
         self.definitions = definitions
     }
 
-    /// The types of commands that set something of a camera, by their names in the schema.
+    /// The types of commands that are settings of a camera, by their names in the schema.
     var settings: [String] {
         let names = definitions.keys.filter { name in
             name.hasPrefix("client.set-") && definitions[name]?["properties"]?["timeMs"] != nil
@@ -133,7 +133,7 @@ private struct RequestSchema {
         return names.sorted()
     }
 
-    /// A line for each member of a request, beside those that it must have; two lines for one that is on or off.
+    /// Returns a line for each member of a request, with the required ones; two lines for one that is on or off.
     func lines(of name: String) -> [String] {
         guard case .object(let members)? = definitions[name]?["properties"] else { return [] }
         let required = Set(definitions[name]?["required"]?.array?.compactMap(\.string) ?? []).subtracting(Self.common)
@@ -154,7 +154,7 @@ private struct RequestSchema {
         }
     }
 
-    /// A value that fits; numbers differ, and later ones are greater.
+    /// Returns a valid value; numbers differ, and later ones are greater.
     private func value(_ schema: JSON, _ isOn: Bool, _ count: inout Int) -> JSON {
         if let name = schema["$ref"]?.string?.split(separator: "/").last, let found = definitions[String(name)] {
             return value(found, isOn, &count)
@@ -167,7 +167,7 @@ private struct RequestSchema {
         case "string": return .string("changed \(isOn)")
         case "number", "integer":
             count += 1
-            // What waits for seconds is not to happen: it has tests of its own.
+            // Delays of seconds must not elapse: they have their own tests.
             if let least = schema["minimum"]?.number, least >= 1000, let most = schema["maximum"] { return most }
             let (least, most) = (schema["minimum"]?.number ?? -50, schema["maximum"]?.number ?? 50)
             let number = least + (min(most, least + 400) - least) * (0.4 + 0.05 * Double(count))
@@ -185,7 +185,7 @@ private struct RequestSchema {
 }
 
 extension JSON {
-    /// The values that are no objects, by the dotted paths of their members.
+    /// The values that are not objects, by the dotted paths of their members.
     public var leaves: [String: JSON] {
         guard case .object(let members) = self else { return ["": self] }
         return members.reduce(into: [:]) { leaves, member in

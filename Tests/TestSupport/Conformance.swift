@@ -1,13 +1,13 @@
-// The conformance cases of Protocols/, and a player that runs one against whatever can be talked to in lines.
+// The conformance cases of Protocols/, and a player that runs one against anything that exchanges lines.
 
 import Foundation
 
-/// One connection, as a conformance case sees it.
+/// A connection from a conformance case's point of view.
 public protocol ConformancePeer: AnyObject {
     func send(_ bytes: [UInt8]) throws
-    /// The next line, without its LF; `nil` when nothing comes, or the other side has closed.
+    /// Returns the next line without its LF; `nil` when nothing comes or the other side has closed.
     func receive() throws -> String?
-    /// Whether the other side has closed, and nothing is left to read.
+    /// Returns whether the other side has closed and nothing is left to read.
     func isClosed() throws -> Bool
     func halfClose() throws
     func close() throws
@@ -33,7 +33,7 @@ public struct ConformanceCase: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The trace that a peer sends, if one does and its header is not refused: from the first header to the last end.
+    /// The trace that a peer sends, if one does and its header is accepted: from the first header to the last end.
     public var trace: String? {
         guard !name.hasSuffix("closes"), file != "watching" else { return nil }
         let sent = steps.filter { $0["send"] != nil || $0["sendBytes"] != nil }
@@ -54,8 +54,8 @@ public struct ConformanceCase: Sendable, CustomStringConvertible {
         public let description: String
     }
 
-    /// Plays the case. `connect` makes a peer, and is told whether that may only watch; `emitted` is shown every line that
-    /// was received.
+    /// Plays the case. `connect` makes a peer; its argument is whether that may only watch. `emitted` receives every
+    /// line that arrived.
     public func play(_ connect: (Bool) throws -> any ConformancePeer, emitted: (String) -> Void) throws {
         var peers: [String: any ConformancePeer] = [:]
         for (index, step) in steps.enumerated() {
@@ -69,7 +69,7 @@ public struct ConformanceCase: Sendable, CustomStringConvertible {
         for peer in peers.values { try peer.close() }
     }
 
-    /// Plays a step; says what was wrong.
+    /// Plays a step; returns what was wrong.
     private func play(_ step: JSON, _ peer: any ConformancePeer, _ emitted: (String) -> Void) throws -> String? {
         if let value = step["send"] {
             try peer.send(Array((value.string ?? value.text).utf8) + [0x0a])

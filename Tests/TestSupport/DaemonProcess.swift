@@ -1,4 +1,4 @@
-// The real daemon in a process of its own, on a socket in a folder of its own.
+// The real daemon in a separate process, on a socket in its own folder.
 
 import Foundation
 
@@ -6,13 +6,13 @@ import Foundation
 public final class DaemonProcess {
     let folder: URL
     public let socket: String
-    /// Where clients may only watch, if it listens there.
+    /// The socket on which clients may only watch, if it listens there.
     public let watchSocket: String
     public let process = Process()
     private let errors = Pipe()
     private var logged = ""
 
-    /// The folder that the programs were built into: where this test program is.
+    /// The folder that contains the built programs, including this test program.
     public static let products: URL = {
         let folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
         let daemon = folder.appendingPathComponent("gimbald").path
@@ -24,11 +24,11 @@ public final class DaemonProcess {
         public let description: String
     }
 
-    /// Starts a daemon and waits until it says that it is ready: it then listens on all its sockets.
+    /// Starts a daemon and waits until it reports that it is ready: then it listens on all its sockets.
     ///
     /// - Parameters:
     ///   - watches: whether it listens on a watch socket, too.
-    ///   - prelude: what a shell does first, in the daemon's own process.
+    ///   - prelude: shell commands to run first in the daemon's process.
     public init(
         _ arguments: [String] = [], environment: [String: String] = [:], socket: String? = nil, watches: Bool = false,
         prelude: String? = nil
@@ -53,25 +53,25 @@ public final class DaemonProcess {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    /// Sends a signal, waits for the end, and says how it ended.
+    /// Sends a signal, waits for the end, and returns the exit status, or the negative signal.
     public func end(_ signal: CInt) -> CInt {
         kill(process.processIdentifier, signal)
         process.waitUntilExit()
         return process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
     }
 
-    /// Leaves its standard error a page of room, the least that there can be.
+    /// Shrinks the pipe of its standard error to a page, the minimum.
     public func narrowLog() {
         let setPipeSize: CInt = 1031  // F_SETPIPE_SZ, a macro that Swift does not see
         _ = fcntl(errors.fileHandleForReading.fileDescriptor, setPipeSize, 4096)
     }
 
-    /// What it wrote to standard error, once it has ended.
+    /// Returns its standard error after it has ended.
     public func log() -> String {
         logged + String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     }
 
-    /// Waits until it has written a text to standard error; `false` if it ends without, or writes nothing for a minute.
+    /// Waits until its standard error contains a text; `false` if it ends before, or writes nothing for a minute.
     public func logs(_ text: String) -> Bool {
         while !logged.contains(text) {
             var status = pollfd(fd: errors.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0)
@@ -113,7 +113,7 @@ public final class SocketClient: ConformancePeer {
     private var descriptor: CInt
     private var waiting: [UInt8] = []
     private var isAtEnd = false
-    /// How long a line is waited for, in milliseconds: far longer than it takes on a slow machine.
+    /// How long to wait for a line, in milliseconds: far longer than it takes on a slow machine.
     private static let patience: CInt = 60_000
 
     public struct Failure: Error, CustomStringConvertible {
@@ -139,7 +139,7 @@ public final class SocketClient: ConformancePeer {
 
     deinit { if descriptor >= 0 { Glibc.close(descriptor) } }
 
-    /// A client of whoever listens there, once somebody does.
+    /// Returns a client of the socket at a path, once it can be connected to.
     public static func whenListening(_ path: String) throws -> SocketClient {
         var client: SocketClient?
         try waitUntil("somebody listens on \(path)") {
@@ -162,7 +162,7 @@ public final class SocketClient: ConformancePeer {
 
     public func send(_ line: String) throws { try send(Array((line + "\n").utf8)) }
 
-    /// Reads once; `false` at the end, or when nothing comes.
+    /// Reads once; returns `false` at the end or if nothing comes.
     private func read() -> Bool {
         var status = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         guard !isAtEnd, poll(&status, 1, Self.patience) > 0 else { return false }
@@ -186,16 +186,16 @@ public final class SocketClient: ConformancePeer {
         }
     }
 
-    /// What is answered to a request.
+    /// Returns the answer to a request.
     public func ask(_ request: String) throws -> JSON {
         try send(request)
         return try JSON(receive() ?? "null")
     }
 
-    /// One of the daemon's counters.
+    /// Returns one of the daemon's counters.
     public func counter(_ name: String) throws -> Double? { try ask(#"{"type":"stats"}"#)[name]?.number }
 
-    /// Lines up to one of a type, and that one.
+    /// Returns the lines up to and including one of a type.
     public func receive(until type: String) throws -> [String] {
         var lines: [String] = []
         while let line = receive() {

@@ -1,24 +1,24 @@
-// A client of a hub in the same process: no socket, and a clock that the test sets. A hub can be followed by another, as
-// one process is by the next.
+// A client of a hub in the same process: without a socket, and with a clock that the test sets. Another hub can take
+// over from a hub, like the next process from a process.
 
 import Hub
 
-/// A hub with a clock of its own.
+/// A hub with its own clock.
 public final class HubHost {
     public private(set) var now = 1000.0
     public private(set) var hub: Hub
     private let limits: Limits
     private var epochSeed: UInt64
-    /// Where the histories are, from one hub to the next.
+    /// The histories, which pass from one hub to the next.
     public let histories = SharedHistories()
     private let sharesHistories: Bool
     private var memory: HubMemory
     public let lastPiece = LastPiece()
-    /// Those that the hub may still speak to.
+    /// The peers to which the hub may still send.
     private var peers: [HubPeer] = []
-    /// The traces that the hub, and each that follows it, can play by itself.
+    /// The traces that the hub and its successors can play by themselves.
     public var traces: [StoredTrace] = [] { didSet { hub.traces = traces } }
-    /// What the wall clock shows at a time, in milliseconds since 1970.
+    /// The wall clock's reading at a time, in milliseconds since 1970.
     public var wallTime: (Double) -> Double = { $0 }
 
     public init(limits: Limits = Limits(), epochSeed: UInt64 = 7, sharesHistories: Bool = true) {
@@ -38,7 +38,7 @@ public final class HubHost {
         return peer
     }
 
-    /// Ends a turn: what is due at the present time is done, and everything is sent.
+    /// Ends a turn: handles what is due at the present time, and sends everything.
     public func turn() {
         tellWallTime()
         hub.advance(to: now)
@@ -47,7 +47,7 @@ public final class HubHost {
 
     fileprivate func tellWallTime() { hub.setWallTime(Int((wallTime(now) * 1000).rounded()), at: now) }
 
-    /// Lets time pass, turn by turn, stopping at every deadline.
+    /// Advances time, turn by turn, stopping at every deadline.
     public func pass(_ milliseconds: Double) {
         let end = now + milliseconds
         turn()
@@ -59,16 +59,16 @@ public final class HubHost {
         turn()
     }
 
-    /// Lets time pass in one turn, as a loop finds it that was stopped for so long.
+    /// Advances time in one turn, like a loop that was stopped for that long.
     public func jump(_ milliseconds: Double) {
         now += milliseconds
         turn()
     }
 
-    /// Lets time pass, and nothing be done about it yet.
+    /// Advances time without handling what is due.
     public func setTime(byAdding milliseconds: Double) { now += milliseconds }
 
-    /// Moves on to the very time of the next deadline; `false` if there is none within a minute.
+    /// Advances exactly to the next deadline; returns `false` if there is none within a minute.
     @discardableResult
     public func moveOn() -> Bool {
         guard let deadline = hub.deadline, deadline < now + 60_000 else { return false }
@@ -77,7 +77,7 @@ public final class HubHost {
         return true
     }
 
-    // MARK: From one hub to the next
+    // MARK: Handover
 
     private func nextHub() -> Hub {
         epochSeed += 1
@@ -87,11 +87,11 @@ public final class HubHost {
         return hub
     }
 
-    /// Another hub goes on with all that this one knows.
+    /// Replaces the hub by one that takes over everything.
     ///
     /// - Parameters:
-    ///   - lost: clients that go between the two.
-    ///   - change: what becomes of the bytes on their way.
+    ///   - lost: clients that are lost between the two.
+    ///   - change: changes the bytes on their way.
     public func handOver(
         without lost: [HubPeer] = [], changedBy change: ([UInt8]) throws -> [UInt8] = { $0 }
     ) throws {
@@ -99,14 +99,14 @@ public final class HubHost {
         try takeOver(left, without: lost)
     }
 
-    /// What the next hub goes on with: a `Hub.Record`.
+    /// Returns the state that the next hub takes over: a `Hub.Record`.
     public func leave() throws -> [UInt8] {
         pause()
         peers.removeAll(where: \.isForgotten)
         return try StateEncoder.encode(hub.handOver(peers.enumerated().map { (UInt64($0), $1.peer) }))
     }
 
-    /// The next hub goes on with what one has left.
+    /// Replaces the hub by one that takes over this state.
     public func takeOver(_ left: [UInt8], without lost: [HubPeer] = []) throws {
         let next = nextHub()
         for peer in lost { peer.cutOff() }
@@ -121,12 +121,12 @@ public final class HubHost {
         turn()
     }
 
-    /// A process that ends takes everything with it; here, a hub and its peers hold each other.
+    /// Disconnects all peers. An ending process would release everything; here, a hub and its peers retain each other.
     private func forgetPeers() {
         for peer in peers { hub.disconnect(peer.peer, at: now) }
     }
 
-    /// Stops for another hub, which then does not come about.
+    /// Pauses for a handover that then fails.
     public func abandonHandover() {
         pause()
         hub.resume()
@@ -138,9 +138,9 @@ public final class HubHost {
         hub.endTurn(at: now)
     }
 
-    /// Another hub begins with what was saved, and nobody is connected to it.
+    /// Replaces the hub by one that starts with saved state and without clients.
     ///
-    /// - Returns: how many cameras it has taken.
+    /// - Returns: the number of restored cameras.
     @discardableResult
     public func restart(with saved: SavedState? = nil, keepsEpochs: Bool = false) -> Int {
         for peer in peers { peer.cutOff() }
@@ -170,24 +170,24 @@ public final class HubPeer: ConformancePeer {
     public var isOver: Bool { outlet.isOver }
     public var isReading: Bool { outlet.isReading }
 
-    // MARK: From the host
+    // MARK: Called by the host
 
-    /// Whether no hub speaks to it any more.
+    /// Whether no hub sends to it any more.
     fileprivate var isForgotten: Bool { outlet.isForgotten }
-    /// What the next hub knows it by, if it is still there.
+    /// The next hub's view of it, if it is still there.
     fileprivate var asClient: (outlet: any Outlet, role: Role)? { isForgotten ? nil : (outlet, role) }
 
     fileprivate func cutOff() { outlet.close() }
 
-    /// A connection is read again from where it was left.
+    /// Resumes reading of a connection where it was left.
     fileprivate func resume(as peer: Peer) {
         self.peer = peer
         outlet.isReading = true
     }
 
-    // MARK: From the test
+    // MARK: Called by the test
 
-    /// Gives room for bytes; `nil` for all that come.
+    /// Gives room for this many bytes; `nil` for any number.
     public func makeRoom(_ bytes: Int?) {
         outlet.room = bytes
         host.hub.writable(peer)
@@ -216,12 +216,12 @@ public final class HubPeer: ConformancePeer {
         return nil
     }
 
-    /// All lines that have come since the beginning, or since ``compact()``.
+    /// All lines received since the beginning, or since ``compact()``.
     public var messages: [JSON] {
         received.split(separator: 0x0a).map { (try? JSON(String(decoding: $0, as: UTF8.self))) ?? .null }
     }
 
-    /// All lines that have come and were not asked for yet.
+    /// Returns all lines received since the last call.
     public func lines() -> [String] {
         var lines: [String] = []
         while let end = received[read...].firstIndex(of: 0x0a) {
@@ -231,7 +231,7 @@ public final class HubPeer: ConformancePeer {
         return lines
     }
 
-    /// Forgets what was received and read.
+    /// Forgets the lines that have been read.
     public func compact() {
         outlet.received.removeSubrange(..<read)
         read = 0
@@ -244,17 +244,17 @@ public final class HubPeer: ConformancePeer {
         host.turn()
     }
 
-    /// Reads no more, as the next sending finds out; what it sends still comes.
+    /// Stops reading, which the next send detects; its own data is still delivered.
     public func breakOff() { outlet.isBroken = true }
 
-    /// Has written and closed: what it sent is there, and nothing can be sent to it.
+    /// Writes and closes: everything it sent is delivered, and nothing can be sent to it.
     public func hangUp() {
         outlet.isBroken = true
         host.hub.hangUp(peer, at: host.now)
         host.turn()
     }
 
-    /// Goes without a word.
+    /// Disconnects abruptly.
     public func close() {
         outlet.close()
         host.hub.disconnect(peer, at: host.now)
@@ -262,16 +262,16 @@ public final class HubPeer: ConformancePeer {
     }
 }
 
-/// Takes what a hub sends, as much as there is room for.
+/// Receives what a hub sends, as far as there is room.
 public final class RecordingOutlet: Outlet {
     var received: [UInt8] = []
-    /// Nothing more is sent.
+    /// Whether nothing more is sent.
     var isOver = false
     var isForgotten = false
     var isReading = true
-    /// Sending fails.
+    /// Whether sending fails.
     var isBroken = false
-    /// How many bytes the next sending takes; `nil` is all.
+    /// How many bytes the next send takes; `nil` for all.
     var room: Int?
 
     private let lastPiece: LastPiece
@@ -302,10 +302,10 @@ public final class RecordingOutlet: Outlet {
     public func close() { (isOver, isForgotten) = (true, true) }
 }
 
-/// The piece that was sent last to any of a hub's outlets: what is said to be the same has to be.
+/// The piece that was last sent to any of a hub's outlets: a piece marked as repeated must equal it.
 public final class LastPiece {
     private var bytes: [UInt8]?
-    /// How many pieces were the one before, and how many were not.
+    /// The numbers of repeated and of new pieces.
     public private(set) var (repeated, new) = (0, 0)
 
     public init() {}

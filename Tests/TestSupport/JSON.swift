@@ -1,4 +1,4 @@
-// JSON as a value that can be compared, and the two ways in which a conformance case compares it.
+// JSON as a comparable value, and the two ways in which a conformance case compares it.
 
 import Foundation
 
@@ -12,14 +12,14 @@ public enum JSON: Equatable, Sendable {
 
     public init(_ text: some StringProtocol) throws { try self.init(Data(text.utf8)) }
 
-    /// By JSONSerialization: JSONDecoder tells what a value is not by errors, and a run of tests traces each one back, which took
-    /// three quarters of the simulations' time.
+    /// Uses JSONSerialization: JSONDecoder throws to find a value's type, and test runs capture a backtrace for each
+    /// error, which took three quarters of the simulations' time.
     public init(_ data: Data) throws {
         self.init(try JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed))
     }
 
     private init(_ value: Any) {
-        // Swift's own types first: to be looked at as a number, each would be made one of Foundation's.
+        // Swift's own types first: checking for a number would convert each to one of Foundation's.
         switch value {
         case let value as [String: Any]: self = .object(value.mapValues(JSON.init))
         case let value as String: self = .string(value)
@@ -43,7 +43,7 @@ public enum JSON: Equatable, Sendable {
     public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
     public var array: [JSON]? { if case .array(let value) = self { value } else { nil } }
 
-    /// Whether this has at least what a pattern has; the string "*" stands for anything.
+    /// Returns whether this has at least the contents of a pattern; the string "*" matches anything.
     public func matches(_ pattern: JSON) -> Bool {
         switch (self, pattern) {
         case (_, .string("*")): true
@@ -55,7 +55,7 @@ public enum JSON: Equatable, Sendable {
         }
     }
 
-    /// Compact JSON; members in the order of their names.
+    /// Compact JSON, with members sorted by name.
     public var text: String {
         switch self {
         case .null: "null"

@@ -1,14 +1,14 @@
-// A program on a terminal of its own: what a person would see of it, and the keys that the person presses.
+// A program on its own terminal: what a person would see of it, and the keys that the person presses.
 
 import Foundation
 
-/// A program that runs on a pseudo-terminal, in a session of its own.
+/// A program that runs on a pseudo-terminal in its own session.
 public final class PseudoTerminal {
     private let terminal: CInt
     private let process = Process()
-    /// All that was written to the terminal.
+    /// All bytes written to the terminal.
     public private(set) var bytes: [UInt8] = []
-    /// How much has been waited for.
+    /// How much of the output has been waited for.
     private var seen = 0
 
     public struct Failure: Error, CustomStringConvertible {
@@ -20,10 +20,10 @@ public final class PseudoTerminal {
     /// TIOCSPTLCK and TIOCGPTPEER, whose macros Swift does not see.
     private static let (lock, openOtherEnd): (UInt, UInt) = (0x4004_5431, 0x5441)
 
-    /// How long something is waited for, in milliseconds: far longer than it takes on a slow machine.
+    /// How long to wait for output, in milliseconds: far longer than it takes on a slow machine.
     private static let patience: CInt = 60_000
 
-    /// Starts a program on a terminal of so many columns.
+    /// Starts a program on a terminal with this many columns.
     public init(_ program: URL, _ arguments: [String], columns: Int = 80, environment: [String: String] = [:]) throws {
         terminal = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         var isLocked: CInt = 0
@@ -32,14 +32,14 @@ public final class PseudoTerminal {
         guard end >= 0 else { throw Failure.noTerminal }
         let handle = FileHandle(fileDescriptor: end, closeOnDealloc: true)
         resize(columns: columns)
-        // A session of its own, whose terminal this is.
+        // A new session that has this terminal.
         process.executableURL = URL(fileURLWithPath: "/usr/bin/setsid")
         process.arguments = ["--ctty", "--wait", program.path] + arguments
         process.environment = ProcessInfo.processInfo.environment
             .merging(["TERM": "xterm", "LC_ALL": "C.UTF-8", "NO_COLOR": "1"]) { $1 }.merging(environment) { $1 }
         (process.standardInput, process.standardOutput, process.standardError) = (handle, handle, handle)
         try process.run()
-        // The terminal is closed once the program's end of it is.
+        // The terminal closes when the program closes its end.
         try handle.close()
     }
 
@@ -49,7 +49,7 @@ public final class PseudoTerminal {
         if process.isRunning { process.terminate() }
     }
 
-    // MARK: The person
+    // MARK: Input
 
     public func press(_ keys: String) {
         let bytes = Array(keys.utf8)
@@ -67,7 +67,7 @@ public final class PseudoTerminal {
         if group > 1 { kill(-group, number) }
     }
 
-    /// How the terminal is set: what `stty` would show.
+    /// The terminal's settings, as `stty` would show them.
     public var settings: [UInt32] {
         var settings = termios()
         guard tcgetattr(terminal, &settings) == 0 else { return [] }
@@ -75,15 +75,15 @@ public final class PseudoTerminal {
         return [settings.c_iflag, settings.c_oflag, settings.c_cflag, settings.c_lflag] + characters
     }
 
-    /// Whether keys come one by one.
+    /// Whether keys arrive one by one.
     public var isRaw: Bool {
         var settings = termios()
         return tcgetattr(terminal, &settings) == 0 && settings.c_lflag & tcflag_t(ICANON) == 0
     }
 
-    // MARK: What is seen
+    // MARK: Output
 
-    /// Reads what comes; `false` once the program has closed the terminal, or if nothing comes for long.
+    /// Reads what comes; returns `false` once the program has closed the terminal, or if nothing comes for long.
     private func read() -> Bool {
         var ready = pollfd(fd: terminal, events: CShort(POLLIN), revents: 0)
         guard poll(&ready, 1, Self.patience) > 0 else { return false }
@@ -94,10 +94,10 @@ public final class PseudoTerminal {
         return true
     }
 
-    /// The same as text.
+    /// The output as text.
     public var output: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// Waits until a text is written, behind all that has been read.
+    /// Waits until a text is written after everything found before.
     public func wait(for text: String) throws {
         var start = seen
         while true {
@@ -105,7 +105,7 @@ public final class PseudoTerminal {
                 seen = found.upperBound
                 return
             }
-            // A part of it may be there already.
+            // Part of it may be there already.
             start = max(seen, bytes.count - text.utf8.count)
             guard read() else {
                 throw Failure(description: "no \"\(text)\" in \(output.suffix(600).debugDescription)")
@@ -113,14 +113,14 @@ public final class PseudoTerminal {
         }
     }
 
-    /// Waits until the program has ended; says how.
+    /// Waits until the program has ended; returns its exit status, or the negative signal.
     public func end() throws -> CInt {
         while read() {}
         process.waitUntilExit()
         return process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
     }
 
-    /// The lines that were drawn over one another, without what moves the cursor.
+    /// The lines that were drawn over one another, without cursor movements.
     public var drawn: [String] {
         output.split(whereSeparator: { $0 == "\r" || $0 == "\n" || $0 == "\r\n" }).map {
             String($0.replacing(#/\u{1b}\[[0-9;?]*[A-Za-z]/#, with: ""))

@@ -1,4 +1,4 @@
-// Holds lines against Protocols/gimbal.schema.json with python3-jsonschema, the reference for draft 2020-12.
+// Validates lines against Protocols/gimbal.schema.json with python3-jsonschema, the reference for draft 2020-12.
 
 import Foundation
 
@@ -7,7 +7,7 @@ public enum Schema {
         case client, server
     }
 
-    /// The lines that the schema does not accept, with why.
+    /// Returns the lines that the schema rejects, with reasons.
     public static func complaints(_ lines: [String], from direction: Direction) throws -> String {
         let script = Files.root.appendingPathComponent("Tests/TestSupport/check-schema.py").path
         let schema = Files.root.appendingPathComponent("Protocols/gimbal.schema.json").path

@@ -7,13 +7,13 @@ public enum Files {
     public static let root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    /// Recordings of other projects' beside this one; `nil` where there are none.
+    /// Other projects' recordings beside this one; `nil` if there are none.
     public static let recordings: URL? = {
         let folder = root.deletingLastPathComponent().appendingPathComponent("shared/traces")
         return FileManager.default.fileExists(atPath: folder.path) ? folder : nil
     }()
 
-    /// A path in the folder for temporary files that nothing has yet; short, for a socket may be below it.
+    /// Returns an unused path in the folder for temporary files; short, because a socket may be below it.
     public static func temporary(_ ending: String = "") -> URL {
         FileManager.default.temporaryDirectory.appendingPathComponent("gimbal-\(UUID().uuidString.prefix(8))\(ending)")
     }
@@ -26,7 +26,7 @@ public enum Files {
         String(decoding: try data(path), as: UTF8.self)
     }
 
-    /// The lines of all blocks of a file that are fenced with these words behind the fence, blank lines left out.
+    /// Returns the lines of all blocks of a file that are fenced with these words, without blank lines.
     public static func fenced(_ words: String, in path: String) throws -> [String] {
         var found: [String] = []
         var isInside = false
@@ -40,7 +40,7 @@ public enum Files {
         return found
     }
 
-    /// The files of a folder of the project with an extension, by name.
+    /// Returns the files with an extension in a folder of the project, by name.
     public static func list(_ folder: String, _ ext: String) -> [URL] {
         list(root.appendingPathComponent(folder), ext)
     }
@@ -48,12 +48,12 @@ public enum Files {
     public static func list(_ folder: URL, _ ext: String) -> [URL] {
         let all = (try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)) ?? []
         let files = all.filter { $0.pathExtension == ext }.sorted { $0.path < $1.path }
-        // A test of none would pass.
+        // A test of no files would pass.
         precondition(!files.isEmpty, "there is no .\(ext) in \(folder.path)")
         return files
     }
 
-    /// The recorded gestures beside the project: name and bytes. None where there are no recordings.
+    /// Returns the recorded gestures beside the project, with name and bytes; none if there are no recordings.
     public static func recordedTraces() throws -> [(name: String, bytes: [UInt8])] {
         guard let recordings else { return [] }
         return try list(recordings.appendingPathComponent("gestures"), "ndjson").map {

@@ -1,23 +1,23 @@
-// Memory that hubs of one process pass on to each other, as processes do: what one has left, the next finds at its offset.
+// Memory that hubs of one process hand over to each other, as processes do: the next finds each region at its offset.
 
 import Hub
 
-/// What stays when a hub goes.
+/// The memory that outlives a hub.
 public final class SharedHistories {
     fileprivate var pieces: [UInt64: UnsafeMutableRawBufferPointer] = [:]
     private var offsets: UInt64 = 0
-    /// Whose the pieces are now.
+    /// The hub memory that owns the pieces now.
     private weak var owner: HubMemory?
 
     public init() {}
 
     deinit { for piece in pieces.values { piece.deallocate() } }
 
-    /// How many pieces there are, and how many bytes they have.
+    /// The number of pieces, and of their bytes.
     public var count: Int { pieces.count }
     public var bytes: Int { pieces.values.reduce(0) { $0 + $1.count } }
 
-    /// Memory for the next hub. What the one before gives back from now on is not its any more.
+    /// Returns memory for the next hub. From now on the previous hub frees nothing that it gives back.
     func next() -> HubMemory {
         owner?.isOver = true
         let next = HubMemory(self)
@@ -35,7 +35,7 @@ public final class SharedHistories {
     fileprivate func free(_ offset: UInt64) { pieces.removeValue(forKey: offset)?.deallocate() }
 }
 
-/// One hub's part of it.
+/// One hub's part of the shared memory.
 final class HubMemory: HistoryMemory {
     private let shared: SharedHistories
     private var offsets: Set<UInt64> = []
@@ -61,7 +61,7 @@ final class HubMemory: HistoryMemory {
         shared.free(region.offset)
     }
 
-    /// Gives back what the hub before has left and this one has not adopted.
+    /// Frees what the previous hub has left and this one has not adopted.
     func reclaimUnusedSpace() {
         for offset in shared.pieces.keys where !offsets.contains(offset) { shared.free(offset) }
     }

@@ -1,16 +1,16 @@
-// Who stands between a client and its daemon, or in the daemon's place. Each works in a thread of its own, since a
-// test's tasks have few to share.
+// Servers between a client and its daemon, or in the daemon's place. Each runs on its own thread, because a test's
+// tasks share only a few.
 
 import Foundation
 import Service
 import UnixSocket
 
-/// A socket in a folder of its own, and what is done with each connection to it.
+/// A socket in its own folder, and a function that serves each connection to it.
 public final class StandIn: Sendable {
     public let path: String
     private let folder: URL
 
-    /// - Parameter serve: is given each connection's number and descriptor, one after the other, and closes nothing.
+    /// - Parameter serve: receives each connection's number and descriptor, one after the other, and closes nothing.
     public init(_ serve: @escaping @Sendable (Int, CInt) -> Void) throws {
         folder = Files.temporary()
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -36,7 +36,7 @@ public final class StandIn: Sendable {
         return poll(&status, 1, -1) > 0
     }
 
-    /// Writes all bytes, unless the other side is gone.
+    /// Writes all bytes, unless the other side has gone.
     public static func write(_ bytes: some Collection<UInt8>, to descriptor: CInt) {
         var rest = Array(bytes)
         while !rest.isEmpty {
@@ -46,7 +46,7 @@ public final class StandIn: Sendable {
         }
     }
 
-    /// Stands between, and cuts each connection after so many bytes of the daemon; those beyond the list stay.
+    /// Returns a proxy that cuts each connection after this many of the daemon's bytes; those beyond the list are kept.
     public static func cutting(after budgets: [Int], before daemon: String) throws -> StandIn {
         try StandIn { number, client in
             guard let server = try? UnixSocket.connect(daemon) else { return }
@@ -87,7 +87,7 @@ extension StandIn {
         }
     }
 
-    /// Waits until a client has asked, sends pieces, and hangs up.
+    /// Returns a server that waits for a client's request, sends pieces, and hangs up.
     public static func answering(_ pieces: some Sequence<[UInt8]> & Sendable) throws -> StandIn {
         try StandIn { _, connection in
             _ = isReadable(connection)

@@ -1,13 +1,13 @@
-// What a subscriber may expect of its stream: the grammar, seq without gaps, times that do not go back, and positions
-// that no constraint forbids.
+// A subscriber's guarantees: the grammar, seq without gaps, times that never go back, and positions within the
+// constraints.
 
 import Foundation
 
-/// Checks the lines that one subscription brings, one by one.
+/// Checks the lines of one subscription, one by one.
 public struct StreamChecker {
     private enum State {
         case idle, started, moving
-        /// Joined or lagged in the middle: anything may come.
+        /// Joined or lagged in the middle: any event may come.
         case unknown
     }
 
@@ -20,16 +20,16 @@ public struct StreamChecker {
 
     public init(isEvery: Bool) { self.isEvery = isEvery }
 
-    /// Takes a line; says what is wrong with it.
+    /// Checks a line; returns what is wrong with it.
     public mutating func take(_ line: JSON) -> String? {
         switch line["type"]?.string {
         case "subscribed":
-            // In the middle of a movement nobody says so.
+            // The line does not tell whether a movement is in progress.
             state = .unknown
             seq = line["seq"]?.number
             position = nil
         case "reset":
-            // Behind a seek the camera may be in the middle of a movement.
+            // After a seek the camera may be in the middle of a movement.
             state = line["moving"] == nil ? .idle : .moving
             (seq, position) = (line["seq"]?.number, line["position"])
             time = seq == 0 ? -.infinity : line["timeMs"]?.number ?? 0

@@ -1,16 +1,16 @@
-// What a subscriber to `gesture` writes into a file: traces, one after another, as the camera is reset.
+// A file written by a subscriber to `gesture`: traces, one after another, as the camera is reset.
 
 /// A recording of one camera.
 public struct TraceTape: Sendable {
-    /// One trace, and what the camera did meanwhile.
+    /// One trace, and what the camera did during it.
     public struct Trace: Sendable {
-        /// The lines from the header on.
+        /// The lines, beginning with the header.
         public fileprivate(set) var lines: [String]
-        /// What the camera's events were: type, reason and position.
+        /// The type, reason and position of each event of the camera.
         public fileprivate(set) var events: [String] = []
         /// Whether the camera rested when the trace began.
         public fileprivate(set) var beganAtRest = true
-        /// Whether the camera was taken away, perhaps in mid-movement.
+        /// Whether the camera was taken away, possibly in mid-movement.
         public fileprivate(set) var isCut = false
     }
 
@@ -18,17 +18,17 @@ public struct TraceTape: Sendable {
 
     public init() {}
 
-    /// What matters of an event beside its time; `nil` for other messages.
+    /// Returns an event's contents without its time; `nil` for other messages.
     public static func event(_ message: JSON) -> String? {
         guard let type = message["type"]?.string, let reason = message["reason"]?.string else { return nil }
         return "\(type) \(reason) \(message["position"]?.text ?? "")"
     }
 
-    /// Takes a line of the daemon; says what is wrong with it.
+    /// Handles a line of the daemon; returns what is wrong with it.
     public mutating func take(_ text: String) throws -> String? {
         let message = try JSON(text)
         if let event = Self.event(message) {
-            // What comes between two traces belongs to neither.
+            // Events between two traces belong to neither.
             if let last = traces.indices.last, !traces[last].isCut { traces[last].events.append(event) }
             return nil
         }
@@ -46,7 +46,7 @@ public struct TraceTape: Sendable {
     private mutating func take(_ line: JSON, _ text: String) {
         if line["type"]?.string == "trace" { return traces.append(Trace(lines: [text])) }
         guard let last = traces.indices.last else { return }
-        // What changes without having begun was there before; of a position nobody can tell.
+        // A gesture that changes without having begun was active before; for a position this is unknown.
         let first = line.array?.first ?? line
         let goesOn = first["phase"]?.string == "changed" || first["type"]?.string == "position"
         if traces[last].lines.count == 1, traces[last].events.isEmpty, goesOn {
@@ -57,7 +57,7 @@ public struct TraceTape: Sendable {
 }
 
 extension TraceTape {
-    /// Plays a trace into a camera of its own, as fast as possible; says what came of it. One that does not end is an error.
+    /// Plays a trace into a new camera as fast as possible; returns the results. A trace that does not end is an error.
     public static func play(_ lines: [String]) throws -> (events: [String], errors: [String]) {
         let host = HubHost()
         let peer = host.connect()

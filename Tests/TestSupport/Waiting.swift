@@ -1,21 +1,21 @@
-// Waiting for what tells nobody when it becomes so: a counter of the daemon's, a file, a process's memory. What does tell is
-// waited for itself: a line (`SocketClient.receive(until:)`), a log (`DaemonProcess.logs(_:)`), a text on a terminal
+// Polling for changes without a notification: a counter of the daemon, a file, a process's memory. Anything else is
+// waited for directly: a line (`SocketClient.receive(until:)`), a log (`DaemonProcess.logs(_:)`), a text on a terminal
 // (`PseudoTerminal.wait(for:)`), the end of a process.
 
 import Foundation
 
-/// Something did not become so within a minute.
+/// A condition that did not become true within a minute.
 public struct WaitTimeout: Error, CustomStringConvertible {
     public let description: String
 }
 
-/// The limit ends only what would wait for ever: it is far beyond what a slow machine takes.
+/// The limit only ends endless waits: it is far beyond what a slow machine takes.
 private let (looks, pauseMs) = (12_000, 5)
 
-/// Looks again and again until something is so.
+/// Polls until a condition is true.
 ///
 /// - Parameters:
-///   - what: what is waited for, told by the error if it never is so.
+///   - what: the condition in words, for the error if it never becomes true.
 public func waitUntil(_ what: @autoclosure () -> String, _ isSo: () throws -> Bool) throws {
     for _ in 0..<looks {
         if try isSo() { return }
@@ -24,7 +24,7 @@ public func waitUntil(_ what: @autoclosure () -> String, _ isSo: () throws -> Bo
     throw WaitTimeout(description: "timed out waiting until \(what())")
 }
 
-/// Looks again and again until something is so, from a task.
+/// Polls until a condition is true, from a task.
 public func waitUntil(_ what: @autoclosure () -> String, _ isSo: () async throws -> Bool) async throws {
     for _ in 0..<looks {
         if try await isSo() { return }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Reads lines from standard input and holds each against a def of the schema: client lines or server lines.
+"""Reads lines from standard input and validates each against a definition of the schema: client lines or server lines.
 
-Prints what is wrong with at most ten of them. Exit status: 0 all valid, 1 some not.
+Prints the errors of at most ten of them. Exit status: 0 all valid, 1 some not.
 """
 import json
 import sys
@@ -19,7 +19,7 @@ validators = {}
 
 
 def validator(name):
-    """A validator of one def. A message goes straight to its type's def, which is what the line's def would choose."""
+    """Returns a validator of one definition. A message uses its type's, which the line's definition would select."""
     if name not in validators:
         target = {"$schema": schema["$schema"], "$defs": schema["$defs"], "$ref": f"#/$defs/{name}"}
         validators[name] = Draft202012Validator(target)

@@ -1,5 +1,5 @@
-// One part of a line's way, alone, over and over: `kernels PART COUNT`. It prints the nanoseconds that it took; what runs
-// it counts instructions and allocations from outside, as the difference between two counts.
+// Runs one stage of a line's path in isolation, repeatedly: `kernels PART COUNT`. Prints the elapsed nanoseconds; the
+// caller counts instructions and allocations from outside, as the difference between two counts.
 
 import Glibc
 import Hub
@@ -15,7 +15,7 @@ import GimbalProtocol
         }
         let start = nanoseconds()
         let sum = part.run(count)
-        // The sum is printed so that nothing of the work can be left out.
+        // Prints the sum so that the compiler cannot drop any of the work.
         print(nanoseconds() - start, sum)
     }
 
@@ -26,11 +26,11 @@ import GimbalProtocol
     }
 }
 
-/// What is measured.
+/// The stages that can be measured.
 private enum Part: String, CaseIterable {
     case camera, decoder, encoder, hub, replay, frame, delivery
 
-    /// Does it that many times; the result depends on all of them.
+    /// Runs the stage `count` times; the result depends on every run.
     func run(_ count: Int) -> Int {
         switch self {
         case .camera: moveCamera(count)
@@ -51,7 +51,7 @@ private let position = CameraPosition(
     target: LatLng(latitude: 48.858809831, longitude: 2.295090581), zoom: 14.321928, bearing: 353.512345,
     viewingAngle: 42.512345)
 
-/// Lines of a finger on a circle: each one moves the camera.
+/// Lines of a finger that moves in a circle: each one moves the camera.
 private let gestureLines: [[UInt8]] = (0..<256).map { step in
     let angle = 2 * Double.pi * Double(step) / 256
     let (x, y) = ((90_000 * cos(angle)).rounded() / 1000, (90_000 * sin(angle)).rounded() / 1000)
@@ -61,7 +61,7 @@ private let gestureLines: [[UInt8]] = (0..<256).map { step in
     return Array(line.utf8)
 }
 
-/// Anchored pans under tilt, there and back.
+/// Applies anchored pans under tilt, back and forth.
 private func moveCamera(_ count: Int) -> Int {
     var camera = Camera(position: position)
     let (here, there) = (ScreenPoint(x: 195, y: 420), ScreenPoint(x: 201.5, y: 411.25))
@@ -102,9 +102,9 @@ private func writeEvents(_ count: Int) -> Int {
     return sum
 }
 
-/// The whole way without the kernel's part: bytes into the hub, some lines to a turn, and out to those who read.
+/// Runs the whole path without the kernel's share: bytes into the hub, some lines per turn, and out to the readers.
 ///
-/// - Parameter header: what goes ahead of the lines.
+/// - Parameter header: the lines to send first.
 private func passThrough(_ lines: [[UInt8]], _ count: Int, readers: Int, burst: Int, header: String = "") -> Int {
     let hub = Hub(server: "kernels", epochSeed: 1, at: 0)
     let clients = (0...readers).map { _ in Client(of: hub) }
@@ -131,7 +131,7 @@ private func passThrough(_ lines: [[UInt8]], _ count: Int, readers: Int, burst: 
     return clients.reduce(0) { $0 + $1.taken }
 }
 
-/// Reports of 64 gestures that are all active, in arrays of 64: as many gestures as are counted.
+/// Sends reports of 64 active gestures, in arrays of 64: the most gestures that are counted.
 private func passFrames(_ count: Int) -> Int {
     let hub = Hub(server: "kernels", epochSeed: 1, at: 0)
     let client = Client(of: hub)
@@ -153,7 +153,7 @@ private func passFrames(_ count: Int) -> Int {
     return hub.cameraCount
 }
 
-/// A client that takes everything and looks at nothing.
+/// A client that reads everything and ignores it.
 private final class Client: Outlet {
     private(set) var peer: Peer?
     private(set) var taken = 0

@@ -1,7 +1,7 @@
-"""Tries gimbal-mqtt with brokers, daemons and clients of other makers. See fleet.sh.
+"""Tests gimbal-mqtt with independent brokers, daemons and clients. See fleet.sh.
 
-Nothing waits for a time: what is to be so is asked for until it is, and what must not be is asked for behind something
-that comes later on the same way.
+Nothing waits for a fixed time: expected states are polled for, and the absence of something is checked after a later
+message on the same path.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ from machines import listens, nats_cluster, nats_server, open_mosquitto, run, wa
 from step import measure, measure_motions
 
 PATIENCE = 30
-# What chronyc prints of a server in the same network, but for its reference and the leap status.
+# What chronyc prints of a server in the same network, except for its reference and the leap status.
 CHRONY = "%s,,2,1795651709.986240685,-0.000012000,0.000003021,0.000008112,-6.123,0.002,0.031,0.000020000,0.000013000,16.2,%s"
 failed = checks = 0
 
@@ -38,7 +38,7 @@ def check(is_so, what):
 
 
 def until(what, condition, patience=PATIENCE):
-    """Asks until it is so; what has come is returned."""
+    """Polls until a condition is true; returns its value."""
     result = wait_for(condition, patience)
     check(result, what)
     return result
@@ -66,7 +66,7 @@ class Client:
         self.messages = []
         self.published = {}
         self.topics = []
-        # A broker that was killed remembers no subscription.
+        # A broker that was killed has forgotten all subscriptions.
         self.client.on_connect = lambda *connection: self.ask()
         self.client.on_message = lambda client, data, message: self.messages.append(message)
         self.client.on_publish = lambda client, data, mid, *rest: self.published.__setitem__(mid, rest)
@@ -184,7 +184,7 @@ def try_mosquitto():
     guide, wall = Daemon("guide"), Daemon("wall")
     node_options = ("--node", "guide", "--events", "--feed-timeout", "1.5")
     node = bridge("node", guide, *node_options, user="guide", port=port, machine=guide_machine)
-    # Without TLS: paho's own thread does not outlive a broker that is killed behind it.
+    # Without TLS: with it, paho's thread does not survive a killed broker.
     judge = Client("127.0.0.1", broker.plain_port, "judge")
     judge.subscribe("gimbal/guide/#")
     until("the node is ready", lambda: state_of(judge) == "ready")
@@ -192,7 +192,7 @@ def try_mosquitto():
         "mirror", wall, "--follow", "guide/main", "--as", "copy", user="wall", port=port,
         machine=wall_machine)
 
-    # A wrong password, and an authority that nobody vouches for.
+    # A wrong password, and an untrusted authority.
     (FOLDER / "wrong.conf").write_text("user = guide\npassword = guessed\n")
     (FOLDER / "wrong.conf").chmod(0o600)
     wrong = bridge("wrong", guide, "--node", "guide", user="wrong", port=port)
@@ -205,7 +205,7 @@ def try_mosquitto():
     check(not stranger.said("connected to the broker"), "a broker that nobody vouches for is not spoken to")
     stranger.end()
 
-    # Follow and move, by daemon and by MQTT.
+    # Follow and move, by way of the daemon and of MQTT.
     guide.ask('{"type":"move","id":1,"update":{"kind":"set-target","target":{"latitude":48.8584,"longitude":2.2945},"zoom":14}}')
     until("the mirror is where its source is", lambda: same(guide, wall))
     guide.ask('{"type":"animate","id":1,"update":{"kind":"set-bearing","bearing":123.456789},"durationMs":400}')
@@ -229,10 +229,10 @@ def try_mosquitto():
     for scale in (1, 1.5, 2):
         phone.publish("gimbal/guide/main/gesture/phone", {"type": "pinch", "phase": "changed", "scale": scale})
     until("a foreign client pinches", lambda: guide.position("main") != before)
-    # It says no more: its pinch is cancelled, and both rest.
+    # The phone falls silent: its pinch is cancelled, and both cameras rest.
     until("a publisher that is quiet holds nothing", lambda: same(guide, wall))
 
-    # Errors and replies, by MQTT 5.
+    # Errors and replies with MQTT 5.
     phone.publish("gimbal/guide/main/set", {"type": "move", "id": "x", "update": {"kind": "zoom-to"}}, reply="gimbal/reply/phone")
     answer = until("an error is told where it is asked for", lambda: phone.of("gimbal/reply/phone"))
     error = answer and json.loads(answer[0].payload)
@@ -242,7 +242,7 @@ def try_mosquitto():
     answer = until("a question is answered", lambda: phone.of("gimbal/reply/phone")[1:])
     check(answer and guide.position("main") in answer[0].payload.decode(), "by the camera")
 
-    # Who has no rights moves nothing: what it publishes is acknowledged, and a question behind it finds the camera as it was.
+    # A client without rights moves nothing: its publications are acknowledged, and a later query finds no change.
     other = Client("127.0.0.1", port, "stranger", tls=FOLDER / "ca.pem")
     before = guide.position("main")
     for topic in ("set", "gesture", "gesture/phone", "touch"):
@@ -260,12 +260,12 @@ def try_mosquitto():
     check(answer and json.loads(answer[0].payload)["feed"] == "phone", "and whose it was")
     old.end()
 
-    # Another bridge with this name.
+    # A second bridge with this name.
     second = bridge("second", wall, "--node", "guide", user="guide", port=port)
     check(second.process.wait(PATIENCE) == 69 and second.said("another bridge"), "a second bridge of one name is refused")
     check(node.process.poll() is None and state_of(judge) == "ready", "and the first goes on")
 
-    # The bridge dies, in the middle of a gesture that came by it.
+    # The bridge dies in the middle of a gesture that it forwarded.
     phone.publish("gimbal/guide/main/gesture/phone", {"type": "pan", "phase": "began"})
     phone.publish("gimbal/guide/main/gesture/phone", {"type": "pan", "phase": "changed", "translation": {"x": 30, "y": 30}})
     node.kill()
@@ -276,7 +276,7 @@ def try_mosquitto():
     until("the next one is ready", lambda: state_of(judge) == "ready")
     until("and the mirror is where the source went meanwhile", lambda: "9.5" in wall.position("copy") and same(guide, wall))
 
-    # The broker is killed in the middle of a pinch, twice: once it remembers nothing.
+    # The broker is killed in the middle of a pinch, twice; the second time it forgets everything.
     for forgets in (False, True):
         feed = Feed(guide)
         for step in range(60):
@@ -295,7 +295,7 @@ def try_mosquitto():
         feed.close()
         until("the node is ready again", lambda: state_of(judge) == "ready")
 
-    # A machine is cut off: nobody is told of it, and nothing comes.
+    # A machine is cut off: no side is notified, and nothing arrives.
     if guide_machine:
         guide_machine.switch("down")
         guide.ask('{"type":"move","id":1,"update":{"kind":"set-viewing-angle","viewingAngle":21.5}}')
@@ -304,7 +304,7 @@ def try_mosquitto():
         until("when it is back, both are the same", lambda: "21.5" in wall.position("copy") and same(guide, wall))
         until("and it is ready", lambda: state_of(judge) == "ready")
 
-    # The daemons go and come back.
+    # The daemons exit and come back.
     guide.end()
     until("a node without a daemon says so", lambda: state_of(judge) == "disconnected")
     guide = Daemon("guide")
@@ -314,7 +314,7 @@ def try_mosquitto():
     wall = Daemon("wall")
     until("a mirror's daemon that is back follows", lambda: "11.25" in wall.position("copy") and same(guide, wall))
 
-    # Every event is told, in order; those after one are told again.
+    # Every event arrives, in order; those after a given one can be requested again.
     judge.messages.clear()
     before = json.loads(guide.ask('{"type":"get-camera"}'))["seq"]
     for zoom in range(12):
@@ -357,14 +357,14 @@ def try_wall():
         '"bearing":120,"viewingAngle":60}}}')
     until("a screen turns by its offset", lambda: '"bearing":90,' in screen.position("left"))
     viewport = json.loads(screen.ask('{"type":"get-camera","camera":"left"}'))["viewport"]
-    # The whole is 3320 points wide: its middle is 1120 points to the right of the screen's middle.
+    # The whole wall is 3320 points wide: its middle is 1120 points to the right of the screen's middle.
     check(viewport["padding"]["left"] == 2240 and viewport["width"] == 1080 and viewport["height"] == 1920, f"{viewport}")
     while True:
         view = earth.recv(2048).decode().split(",")
         if abs(float(view[5]) - 60) < 0.1:
             break
     distance = 1.5 * 1920 * 40075016.68557849 / (256 * 2**16)
-    # On the plane that touches the earth at the target; three metres lower, the earth is round.
+    # On the plane that touches the earth at the target; the earth's curve lowers it by three metres.
     check(abs(float(view[3]) - distance / 2) < 4, f"the eye is R cos 60° high: {view}")
     back = distance * 0.8660254037844386 / 111319.49079327358
     check(abs(float(view[2]) - (10 - back)) < 1e-4 and abs(float(view[4]) - 90) < 1e-6, f"and R sin 60° behind: {view}")
@@ -374,7 +374,7 @@ def try_wall():
 
 
 def try_clocks():
-    """Two machines whose wall clocks are two days apart, and one of which is set while it moves."""
+    """Two machines whose wall clocks are two days apart; one of them is set while it moves."""
     if not WallClock.can_be_wrong():
         print("fleet: wrong clocks: skipped: faketime is not installed")
         return
@@ -393,7 +393,7 @@ def try_clocks():
     guide.ask('{"type":"move","id":1,"update":{"kind":"zoom-to","zoom":6.5}}')
     until("a mirror follows whose clock is two days behind", lambda: "6.5" in wall.position("copy") and same(guide, wall))
     view = earth.recv(2048).decode().split(",")
-    # ViewSync has the present, in seconds since the year 1, and so shows that the clock is wrong.
+    # ViewSync carries the current time, in seconds since the year 1, and so shows that the clock is wrong.
     check(abs(float(view[7]) - 62135596800 - time.time() + 86400) < 600, f"its clock is a day behind: {view}")
     guide.ask('{"type":"animate","id":1,"update":{"kind":"zoom-to","zoom":12.5},"durationMs":1500}')
     until("both move", lambda: not guide.rests("main") and not wall.rests("copy"))
@@ -441,7 +441,7 @@ def try_cluster():
     until("when its server is killed, a mirror follows by another", lambda: "8.125" in wall.position("copy") and same(guide, wall), 90)
     until("and the change is told by the others", lambda: b"8.125" in late.of("gimbal/shop/main/camera")[-1].payload)
 
-    # A server that dies takes the wills of its clients along.
+    # A server that dies loses its clients' wills.
     servers[0] = nats_server(0)
     until("a server that was killed comes back", lambda: listens("127.0.0.1", ports[0]), 60)
     node.end()
@@ -463,7 +463,7 @@ def try_cluster():
 
 
 def try_circles():
-    """Bridges that follow each other in a circle: each refuses in one line, and nothing is echoed, until one follows no more."""
+    """Bridges that follow each other in a circle: each refuses in one line, and nothing is echoed, until one stops."""
     broker, port = open_mosquitto("circles")
     for names in ("az", "klm"):
         first, last = names[0], names[-1]
@@ -493,12 +493,12 @@ def try_circles():
         daemons[first].ask('{"type":"animate","id":1,"update":{"kind":"zoom-to","zoom":14},"durationMs":500}')
         daemons[last].ask('{"type":"move","id":1,"update":{"kind":"set-bearing","bearing":40}}')
         until("each goes its own way", lambda: daemons[first].rests("main") and '"zoom":14,"bearing":0,' in daemons[first].position("main"))
-        # What was echoed would have come before that.
+        # An echo would have arrived before that.
         for name in names:
             daemons[name].ask('{"type":"move","id":1,"update":{"kind":"set-viewing-angle","viewingAngle":7}}')
             until("all of it is told", lambda name=name: told(name) and b'"moving":false' in told(name)[-1] and b'Angle":7}' in told(name)[-1])
         counts = [len(told(name)) for name in names]
-        # 30 a second, what begins and what rests; the others were moved once or twice.
+        # 30 a second, plus beginning and rest; the others were moved once or twice.
         check(counts[0] < 30 and max(counts[1:]) < 6, f"nothing is echoed: {counts}")
         check('"bearing":40,' in daemons[last].position("main"), "no camera is moved by the other")
         check(all(bridges[name].log.read_text().count("circle") == 1 for name in names), "one line of each says so")
@@ -519,7 +519,7 @@ def try_circles():
 
 
 def try_limits():
-    """Messages that are too large, one way and the other, and options that cannot be right."""
+    """Messages that are too large in either direction, and invalid options."""
     broker, port = open_mosquitto("strict", "max_packet_size 2000")
     guide = Daemon("strict-guide")
     node = bridge("strict-node", guide, "--node", "strict", port=port)
@@ -528,7 +528,7 @@ def try_limits():
     until("a node is ready", lambda: state_of(judge, "strict") == "ready")
     guide.ask('{"type":"get-camera"}')
     for _ in range(300):
-        # The question is just small enough, its answer is not.
+        # The query is just small enough, its answer is not.
         judge.publish("gimbal/strict/main/get", {"type": "get-camera", "id": "x" * 1700}, reply="gimbal/reply/judge")
     guide.ask('{"type":"move","id":1,"update":{"kind":"zoom-to","zoom":7.25}}')
     until("answers that the broker does not take hold nobody up", lambda: b"7.25" in judge.of("gimbal/strict/main/camera")[-1].payload)
@@ -538,7 +538,7 @@ def try_limits():
         process.end()
 
     broker, port = open_mosquitto("lavish")
-    # To a listener that takes no more connections the kernel tries for minutes, as to a machine that is off.
+    # The kernel retries for minutes to connect to a listener that accepts no more, as to a machine that is off.
     silent = socket.create_server(("127.0.0.1", 0), backlog=0)
     held = [socket.socket() for _ in range(4)]
     for each in held:
@@ -558,7 +558,7 @@ def try_limits():
     check(most < 64, f"a message of 100 MiB is not read by the bridge: {most} MiB")
     until("a broker that cannot be reached is passed over for the next", lambda: state_of(judge, "patient") == "ready")
     check(patient.said("no answer"), "and the log says so")
-    # It comes back, and takes those that are still trying.
+    # It comes back, and accepts the connections that are still trying.
     silent.settimeout(2)
     with silent, contextlib.suppress(TimeoutError):
         while True:
@@ -585,20 +585,20 @@ def try_limits():
 
 
 def try_step():
-    """Eight mirrors with a play-out that is long enough for a machine that does much else, behind slow relays and with clocks that
-    drift."""
+    """Eight mirrors with a play-out that is long enough for a busy machine, behind slow relays and with drifting
+    clocks."""
     if not WallClock.can_be_wrong():
         print("fleet: clocks that drift: skipped: faketime is not installed")
     told = measure("step", 1500, 12, drifts=True)
     check(told["there"], f"mirrors with a play-out follow and rest where their source does: {told}")
     check(told["asked"] > 30 and told["places"] > 20, f"they move meanwhile: {told}")
-    # Of a thousand answers one may differ, where this machine has held one of them up.
+    # One answer in a hundred may differ, where this machine delays it.
     check(told["same"] >= told["asked"] * 0.99, f"and show the same digits for one time: {told}")
     print(f"step: {told}", file=sys.stderr)
 
 
 def try_motions():
-    """The same eight see tours as motions: a ninth comes in the middle of one, and the broker is killed in the middle of another."""
+    """The same eight follow tours as motions: a ninth joins during one, and the broker is killed during another."""
     told = measure_motions("motions", 1000, 2)
     check(told["there"] and told["asked"] > 100 and told["places"] > 100, f"mirrors follow tours that are told as motions: {told}")
     check(len(told["joined"]) == 1, f"and one that comes in the middle of a tour is in step before its end: {told}")
@@ -607,7 +607,7 @@ def try_motions():
 
 
 def try_status():
-    """What `--status` says of the clock, with a chronyc that says what the test wants, and with none that answers."""
+    """The output of `--status` about the clock, with a simulated chronyc, and with none that answers."""
     folder = FOLDER / "chronyc"
     folder.mkdir()
     for name, script, status, text in (
@@ -620,18 +620,18 @@ def try_status():
         told = subprocess.run(
             [BIN / "gimbal-mqtt", "--status"], capture_output=True, text=True,
             env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"})
-        # Where a sandbox keeps the program from asking the kernel, it says so.
+        # Where a sandbox denies the program the system call, it says so.
         is_refused = status is None and told.returncode == 71 and "adjtimex" in told.stderr
         is_told = told.returncode == status or status is None and told.returncode == (1 if "not synchronized" in told.stdout else 0)
         check(is_refused or is_told and text in told.stdout, f"the clock: {name}: {told}")
 
 
 def chrony():
-    """The folder that Debian's chronyd and chronyc are in. They are unpacked, not installed: that would change what keeps this machine's
-    clock. `None` where they cannot be had."""
+    """Returns the folder of Debian's chronyd and chronyc. They are unpacked, not installed, which would change this
+    machine's time service. `None` if unavailable."""
     folder = FOLDER / "chrony"
     folder.mkdir()
-    # apt asks for a folder that another user may write to.
+    # apt wants a folder that another user may write to.
     folder.chmod(0o777)
     if subprocess.run(["apt-get", "download", "chrony"], cwd=folder, capture_output=True).returncode != 0:
         return None
@@ -641,8 +641,8 @@ def chrony():
 
 
 def try_chronyd():
-    """What `--status` says of a real chronyd that takes its own clock for the true one, and of one that has its time from it, with 20 ms
-    between the machines in each direction. Neither may touch this machine's clock."""
+    """The output of `--status` with a real chronyd that trusts its own clock, and with one that gets its time from it,
+    with a delay of 20 ms between the machines in each direction. Neither may touch this machine's clock."""
     if why := can_make_machines():
         print(f"fleet: a real chronyd: skipped: {why}")
         return
@@ -668,7 +668,7 @@ def try_chronyd():
         chronyd("follower", kept, f"server {kept.router} port {port} iburst minpoll -4 maxpoll -4", "port 0")]
     until("a chronyd with its own clock alone is not synchronized",
           lambda: status(keeper) == (1, "This machine's clock is not synchronized, as chronyd says.\n"))
-    # The way there and back is twice the delay, and half of that may be an error.
+    # The round trip is twice the delay, and half of it may be an error.
     synchronized = r"This machine's clock is synchronized, off by ([0-9.]+) ms at the most, as chronyd says\.\n"
     until("one that has its time from another is, but for what the wire may hide",
           lambda: (told := status(kept))[0] == 0 and (error := re.match(synchronized, told[1]))
@@ -683,7 +683,7 @@ PARTS = {
 
 
 def try_part(name):
-    """Tries one part in a process of its own; its last line has the counts."""
+    """Runs one part in its own process; its last line has the counts."""
     start = time.monotonic()
     try:
         PARTS[name]()
@@ -694,7 +694,7 @@ def try_part(name):
 
 
 def main():
-    """Tries the parts side by side: they wait most of the time."""
+    """Runs the parts concurrently: they wait most of the time."""
     if sys.argv[2:3] == ["part"]:
         return try_part(sys.argv[3])
     if not (BIN / "gimbal-mqtt").exists():

@@ -1,7 +1,7 @@
-"""Machines, brokers, daemons and bridges: what the tests of gimbal-mqtt (fleet.py) and its figures (Benchmarks/fleet.py) run.
+"""Machines, brokers, daemons and bridges for the tests of gimbal-mqtt (fleet.py) and its figures (Benchmarks/fleet.py).
 
-The first argument of the program that imports this is the folder that has the programs, such as .build/release. Machines are
-network namespaces; a wire between two of them may take a time. All of it lives in a folder of its own, until clean_up().
+The first argument of a program that imports this is the folder of the programs, such as .build/release. Machines are
+network namespaces; a wire between two of them may have a delay. Everything is in a separate folder until clean_up().
 """
 
 import collections
@@ -29,7 +29,7 @@ machines = []
 
 
 def wait_for(condition, patience=30):
-    """Asks until it is so, or patience is over; what has come is returned."""
+    """Polls until a condition is true or patience is over; returns its value."""
     end = time.monotonic() + patience
     while True:
         result = condition()
@@ -43,16 +43,16 @@ def run(*command, **options):
 
 
 class Process:
-    """A program that runs, on this machine or another, and what it says."""
+    """A program that runs on this machine or another, and its output."""
 
     def __init__(self, name, *command, machine=None, environment=None):
         self.name = name
         self.log = FOLDER / f"{name}.log"
         if machine:
-            # `ip netns exec` becomes the program that it starts.
+            # `ip netns exec` replaces itself with the program.
             command = ("ip", "netns", "exec", machine.name, *command)
         if environment:
-            # What WallClock preloads changes the environment where it is first; Swift's runtime would not find its arguments then.
+            # WallClock's preload changes the environment of the first program, where Swift would lose its arguments.
             command = ("env", *command)
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
@@ -63,7 +63,7 @@ class Process:
         return text in self.log.read_text(errors="replace")
 
     def processor_time(self):
-        """Seconds, by the scheduler's clock."""
+        """Returns the seconds counted by the scheduler."""
         total = 0
         for task in pathlib.Path(f"/proc/{self.process.pid}/task").iterdir():
             total += int((task / "schedstat").read_text().split()[0])
@@ -106,7 +106,7 @@ class Daemon(Process):
             return one.makefile("rb").readline().decode().strip()
 
     def camera(self, name):
-        """What a camera says of itself, to the digit, but for its name and its own count of events."""
+        """Returns a camera's answer about itself, to the digit, without its name and its own event count."""
         return self.ask(json.dumps({"type": "get-camera", "camera": name})).split('"position":', 1)[1]
 
     def position(self, camera):
@@ -117,7 +117,7 @@ class Daemon(Process):
 
 
 class WallClock:
-    """A wall clock that is wrong, for programs that begin with its environment. Time goes on as fast as anywhere."""
+    """A wrong wall clock for programs started with its environment. Time passes at the normal rate."""
 
     library = "/usr/$LIB/faketime/libfaketimeMT.so.1"
 
@@ -133,7 +133,7 @@ class WallClock:
             "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
 
     def set(self, offset):
-        """An offset such as "+1d". A program reads a whole file."""
+        """Sets an offset such as "+1d". Programs always read a complete file."""
         new = self.file.with_suffix(".new")
         new.write_text(offset + "\n")
         new.replace(self.file)
@@ -157,7 +157,7 @@ def free_port():
 
 
 def mosquitto(name, *lines, port):
-    """A broker with these lines of configuration, which listens at a port."""
+    """Starts a broker with these lines of configuration, which listens on a port."""
     (FOLDER / f"{name}.conf").write_text("\n".join((*lines, "user root", "")))
     broker = Process(name, "mosquitto", "-c", FOLDER / f"{name}.conf")
     if not wait_for(lambda: listens("127.0.0.1", port)):
@@ -166,19 +166,19 @@ def mosquitto(name, *lines, port):
 
 
 def open_mosquitto(name, *lines):
-    """A broker on this machine that asks for no password, and its port."""
+    """Starts a broker on this machine without passwords; returns it and its port."""
     port = free_port()
     return mosquitto(name, f"listener {port}", "allow_anonymous true", *lines, port=port), port
 
 
 def nats_server(index):
-    """One of a cluster, with the configuration that it has been given."""
+    """Starts one server of a cluster with its configuration."""
     return Process(f"nats{index}", "nats-server", "-c", FOLDER / f"nats{index}.conf")
 
 
 def nats_cluster(count=3):
-    """Servers that are one cluster, and the ports at which they speak MQTT. What a server is first asked to keep, it has as
-    many of them keep as it knows: so they wait for each other."""
+    """Starts servers that form a cluster; returns them and their MQTT ports. The first stored message is replicated to
+    as many servers as its server knows, so they wait for each other."""
     ports = [(free_port(), free_port(), free_port(), free_port()) for _ in range(count)]
     routes = ", ".join(f"nats://127.0.0.1:{cluster}" for _, cluster, _, _ in ports)
     servers = []
@@ -195,7 +195,7 @@ def nats_cluster(count=3):
 
     def knows_all(monitor):
         try:
-            # A server may have several routes to one other.
+            # A server may have several routes to another.
             known = {route["remote_id"] for route in told(monitor, "routez")["routes"]}
             return len(known) >= count - 1 and told(monitor, "jsz")["meta_cluster"].get("leader")
         except (OSError, KeyError):
@@ -210,16 +210,16 @@ def nats_cluster(count=3):
 
 
 class Machine:
-    """A network namespace with a wire to this one. `router` is this one's address as that one sees it."""
+    """A network namespace with a wire to this one. `router` is this machine's address as seen from there."""
 
     def __init__(self, name, delay=0):
         number = len(machines)
         self.name = f"gimbal-{name}-{os.getpid()}"
         run("ip", "netns", "add", self.name)
         machines.append(self)
-        # Its ends, here and there.
+        # The two ends of the wire, here and there.
         self.wire, there = f"gm{number}h{os.getpid() % 100000}", f"gm{number}t{os.getpid() % 100000}"
-        # Parts that run at one time began one after the other: their processes' numbers are not a hundred apart.
+        # Parts that run at the same time start one after the other: their process IDs differ by less than a hundred.
         net = f"10.{100 + os.getpid() % 100}.{50 + number}"
         self.router = f"{net}.1"
         if delay:
@@ -236,7 +236,7 @@ class Machine:
         run("ip", "link", "set", self.wire, state)
 
     def connection(self, port):
-        """A connection from that machine to a port of this one."""
+        """Returns a connection from that machine to a port of this one."""
         libc = ctypes.CDLL(None, use_errno=True)
         with open("/proc/self/ns/net") as here, open(f"/run/netns/{self.name}") as there:
             if libc.setns(there.fileno(), 0) != 0:
@@ -250,13 +250,13 @@ class Machine:
         if hasattr(self, "line"):
             os.kill(self.line, signal.SIGKILL)
             os.waitpid(self.line, 0)
-        # A wire outlives its machine for a while, if nobody takes it away.
+        # A wire outlives its machine for a while unless it is removed.
         for words in (("link", "del", self.wire), ("netns", "del", self.name)):
             subprocess.run(["ip", *words], capture_output=True)
 
 
 def can_make_machines():
-    """Why no network namespaces can be made here; `None` where they can."""
+    """Returns why no network namespaces can be made here; `None` if they can."""
     try:
         Machine("trial").remove()
         machines.pop()
@@ -272,7 +272,7 @@ def remove_machines():
 
 
 def delay_line(one, other, seconds):
-    """Two network devices, and a process that carries each packet from one to the other after a time, as tc's netem would."""
+    """Makes two network devices, and a process that carries each packet between them after a delay, like tc's netem."""
     ends = []
     for name in (one, other):
         end = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
@@ -302,7 +302,7 @@ def delay_line(one, other, seconds):
                 pass
 
 
-# A bare client of MQTT 3.1.1: no library's cost is measured with it.
+# A bare MQTT 3.1.1 client, so that no library's cost is measured.
 
 
 def words(text):
@@ -338,7 +338,7 @@ def published(topic, payload, is_retained=False):
 
 
 def clean_up(tells=False):
-    """Ends everything, and removes the folder; says first what the programs have said, if that is asked for."""
+    """Ends everything and removes the folder; first prints the programs' output on request."""
     for process in processes:
         if process.process.poll() is None:
             process.kill()

@@ -1,7 +1,7 @@
-"""Measures how far screens are apart that show one camera with `--play-out`: `step.py FOLDER [MILLISECONDS…]`, three rows for each
-play-out: as it is, with connections that stand still, and motions with a broker that is killed and a screen that comes late. One
-machine has all of it, so the clocks are right, but in the third row, where those of the screens drift; between each bridge and the
-broker stands a relay that holds every piece back for up to 30 ms, and in the second row a connection for 0.3 s now and then."""
+"""Measures how far screens that show one camera with `--play-out` are apart: `step.py FOLDER [MILLISECONDS…]`, three
+rows for each play-out: normal, stalling connections, and motions with a killed broker and a late screen. All run on one
+machine, so clocks are right, except in the third row, where the screens' drift. Between each bridge and the broker a
+relay delays every piece by up to 30 ms, and in the second row a connection by 0.3 s now and then."""
 
 import contextlib
 import json
@@ -18,7 +18,7 @@ MIRRORS = 8
 
 
 class SlowRelay:
-    """A port whose connections go on to another one, late."""
+    """A port whose connections are forwarded to another one with a delay."""
 
     def __init__(self, port, seed, stall, delay=0.03):
         self.random = random.Random(seed)
@@ -43,7 +43,7 @@ class SlowRelay:
     def carry(self, source, goal):
         with contextlib.suppress(OSError):
             self.pass_on(source, goal)
-        # The other direction's thread waits for one of them, and would keep it open.
+        # The other direction's thread is blocked on one of them, and would keep it open.
         for one in (source, goal):
             with contextlib.suppress(OSError):
                 one.shutdown(socket.SHUT_RDWR)
@@ -64,7 +64,7 @@ class SlowRelay:
 
 
 class Screen:
-    """A mirror's daemon, as a client that draws sees it."""
+    """A mirror's daemon, as seen by a client that draws."""
 
     def __init__(self, daemon):
         self.socket = daemon.connection()
@@ -85,7 +85,7 @@ class Screen:
 
 
 def feed(daemon, seconds):
-    """Hands and commands that move the source's camera: a pan by a hand, a flight, a tour, a rest, and again."""
+    """Moves the source's camera by hand and by command: a pan by hand, a flight, a tour, a rest, and again."""
     hand = daemon.connection()
 
     def send(message):
@@ -112,8 +112,8 @@ def feed(daemon, seconds):
 
 
 class Wall:
-    """A broker, a node whose camera moves, and mirrors of it, each with its daemon and behind a relay of its own, and a wall clock
-    that drifts, where that can be."""
+    """A broker, a node with a moving camera, and mirrors of it, each with its own daemon and relay, and a drifting wall
+    clock if possible."""
 
     def __init__(self, name, play_out, stall=0.0, *options, drifts=False):
         self.name, self.play_out, self.stall = name, play_out, stall
@@ -132,7 +132,7 @@ class Wall:
         self.screens = [Screen(daemon) for daemon in self.daemons]
 
     def drift(self):
-        """The screens' clocks drift by up to 100 millionths; every five seconds they are set, up to 2 ms wrong."""
+        """Lets the screens' clocks drift by up to 100 ppm; every five seconds sets them, up to 2 ms wrong."""
         chance, began, drifts = random.Random(3), time.monotonic(), {}
         while not self.has_ended.wait(0.1):
             elapsed = time.monotonic() - began
@@ -164,7 +164,7 @@ class Wall:
         return daemon
 
     def positions(self, *others):
-        """What each screen shows now, or showed a moment ago."""
+        """Returns what each screen shows now, or showed a moment ago."""
         wall_time = round(time.time() * 1000 - random.uniform(0, 50), 3)
         return {screen.position(wall_time) for screen in (*self.screens, *others)}
 
@@ -179,7 +179,7 @@ class Wall:
 
 
 def measure(name, play_out, seconds, stall=0.3, drifts=False):
-    """What screens show for one time, and when their daemons tell it."""
+    """Measures what screens show at the same time, and when their daemons report it."""
     wall = Wall(name, play_out, stall, drifts=drifts)
     hand = threading.Thread(target=feed, args=(wall.source, seconds))
     hand.start()
@@ -203,20 +203,20 @@ def measure(name, play_out, seconds, stall=0.3, drifts=False):
 
 
 def measure_motions(name, play_out, rounds):
-    """What screens show of tours that are told once. In the middle of the first one a screen comes that was not there; in the middle
-    of the next the broker is killed, and comes back empty; and so on. Tours take eight seconds."""
+    """Measures what screens show of tours that are sent once. During the first one a new screen joins; during the next
+    the broker is killed and comes back empty; and so on. Tours take eight seconds."""
     wall = Wall(name, play_out, 0.0, "--motions", drifts=True)
     chance = random.Random(2)
     asked = same = 0
     places, joined = set(), []
 
     def come():
-        """Another screen, which counts from its first right answer on."""
+        """Adds a screen, which counts from its first right answer."""
         began, screen = time.monotonic(), Screen(wall.add_mirror())
         while len(wall.positions(screen)) != 1:
             time.sleep(0.01)
         joined.append(time.monotonic() - began)
-        # It has shown nothing of the moment before.
+        # It has no position for the moment before it came.
         time.sleep(0.06)
         wall.screens.append(screen)
 
@@ -230,7 +230,7 @@ def measure_motions(name, play_out, rounds):
         wall.source.ask(json.dumps({"type": "tour", "id": 1, "keyframes": frames}))
         began = time.monotonic()
         due = [(3, lambda: wall.broker.kill()), (4.5, restart)] if number % 2 else [(3, come)]
-        # All have heard of it after the play-out, and what the wires and the machine take.
+        # All have it after the play-out delay plus the delays of network and machine.
         time.sleep(1 + play_out / 1000)
         while (elapsed := time.monotonic() - began) < 7.5:
             told = wall.positions()

@@ -1,6 +1,6 @@
-// Cameras that follow each other, over nodes at a broker in memory: one that would follow itself, by way of whatever others,
-// follows none and says so; all others are where their sources are. `GIMBAL_SEEDS=17-20` chooses the seeds of the random
-// histories.
+// Cameras that follow each other across nodes, with a broker in memory. A camera that would follow itself, directly or
+// by way of others, follows none and says so; all others match their sources. `GIMBAL_SEEDS=17-20` selects the seeds of
+// the random histories.
 
 import Foundation
 import GimbalProtocol
@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 @Suite struct CircleTests {
-    /// Nodes, each beside a daemon, whose cameras follow others as their processes are told when they begin.
+    /// Nodes, each beside a daemon, whose cameras follow others as configured when their processes start.
     private final class Wiring {
         struct Camera: Hashable {
             var node: Int
@@ -19,7 +19,7 @@ import Testing
 
         let fleet: SimulatedFleet
         var follows: [Camera: Camera] = [:]
-        /// Nodes whose mirrors are another process, which tells the broker nothing: the node learns of them from the daemon.
+        /// Nodes whose mirrors are a separate process: the node learns of them only from the daemon.
         var apart: Set<Int> = []
         /// The processes of each node.
         private(set) var processes: [[SimulatedBridge]]
@@ -35,7 +35,7 @@ import Testing
             fleet.hosts.indices.flatMap { [Camera(node: $0, name: "main"), Camera(node: $0, name: "side")] }
         }
 
-        /// Begins the processes of a node, in place of those that there are.
+        /// Starts the processes of a node in place of the current ones.
         func start(_ index: Int) {
             for process in processes[index] { process.die() }
             instances += 1
@@ -73,7 +73,7 @@ import Testing
             return names.firstIndex(of: camera.name).map { (process, process.mirrors[$0]) }
         }
 
-        /// What the payloads of the broker are to say that a camera follows.
+        /// The chain of followed cameras that the broker's payloads must list for a camera.
         func chain(of camera: Camera) -> [Camera] {
             var chain: [Camera] = []
             var next = follows[camera]
@@ -93,7 +93,8 @@ import Testing
             try everything(camera.name, of: fleet.hosts[camera.node])
         }
 
-        /// Every camera is told to follow what it follows; one of a circle follows none, and all others their sources.
+        /// Expects each payload to name what its camera follows; one in a circle follows none, others match their
+        /// sources.
         func expectAll(_ comment: String) throws {
             for camera in cameras {
                 let payload = try #require(fleet.retained["gimbal/\(camera.text)/camera"], "\(comment) \(camera.text)")
@@ -115,7 +116,7 @@ import Testing
             }
         }
 
-        /// At rest nothing is told of cameras.
+        /// Expects no camera payloads at rest.
         func expectRest(_ comment: String) {
             let judge = SimulatedProcess(fleet)
             fleet.connect(judge)
@@ -156,7 +157,7 @@ import Testing
         try wiring.expectAll("\(count)")
         #expect(try wiring.position(last).contains(#""bearing":40,"#))
         if count > 1 { #expect(try wiring.position(first).contains(#""zoom":14,"bearing":0,"#)) }
-        // The animation, at 30 a second, and the turn.
+        // The animation, at 30 events a second, and the turn.
         #expect(judge.received.count < 45)
         for process in wiring.processes.joined() { #expect(process.log.filter { $0.contains("circle") }.count == 1) }
         wiring.expectRest("\(count)")
@@ -214,7 +215,7 @@ import Testing
         wiring.fleet.pass(15_000, step: 20)
         try wiring.expectAll("\(apart) of \(count), with another epoch")
         wiring.expectRest("\(apart) of \(count), with another epoch")
-        // A mirror that is gone says nothing more to the daemon.
+        // A mirror that is gone sends nothing more to the daemon.
         let last = Wiring.Camera(node: count - 1, name: "main")
         wiring.follows[last] = nil
         wiring.start(count - 1)
@@ -254,7 +255,7 @@ import Testing
                 #expect(process.log.contains { $0.contains("more than \(most) follow") } == isTooLong)
             }
         }
-        // A circle that nobody can name is refused by all.
+        // All cameras refuse a circle that is too long to be named.
         let wiring = ring(most + 2)
         wiring.startAll()
         wiring.fleet.pass(8000, step: 20)
@@ -351,14 +352,14 @@ import Testing
         wiring.feed(camera(), #""type":"animate","update":{"kind":"zoom-to","zoom":9},"durationMs":400"#)
         fleet.pass(1000, step: 10)
         fleet.weather = .fair
-        // Each camera of a chain may have to ask the broker once more.
+        // Each camera of a chain may have to query the broker once more.
         for _ in 0..<200 {
             wiring.connectAll()
             fleet.pass(1000, step: 50)
         }
         try wiring.expectAll("seed \(seed)")
         wiring.expectRest("seed \(seed)")
-        // In fair weather all see at once that another camera is followed.
+        // In fair weather all notice at once when a camera follows another one.
         let one = camera()
         rewire(one)
         wiring.start(one.node)

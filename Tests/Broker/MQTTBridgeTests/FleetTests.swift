@@ -1,5 +1,5 @@
-// Nodes and mirrors at a broker in memory: what is told and kept, whose lines are taken, and that a mirror is where its source
-// is in the end, whatever happens between. `GIMBAL_SEEDS=17-20` chooses the seeds of the random histories.
+// Nodes and mirrors with a broker in memory: what is published and retained, whose lines are accepted, and that a
+// mirror finally matches its source, whatever happens before. `GIMBAL_SEEDS=17-20` selects the random histories' seeds.
 
 import Foundation
 import GimbalProtocol
@@ -38,7 +38,7 @@ import Testing
         return client
     }
 
-    /// A client that drags the source's camera, and rests its finger there.
+    /// Returns a client that drags the source's camera and rests its finger there.
     private func dragging(_ fleet: SimulatedFleet) -> HubPeer {
         let feeder = fleet.hosts[0].connect()
         feeder.send(#"{"type":"pan","phase":"began"}"#)
@@ -102,7 +102,7 @@ import Testing
         #expect(try position("copy", of: fleet.hosts[1]) == position("main", of: fleet.hosts[0]))
     }
 
-    // MARK: What is told
+    // MARK: Publications
 
     @Test func aNodeLogsItsNameFromItsFirstStartOn() {
         let fleet = SimulatedFleet(seed: 1)
@@ -135,7 +135,7 @@ import Testing
         feeder.send(#"{"type":"animate","update":{"kind":"zoom-to","zoom":9},"durationMs":1000,"easing":"linear"}"#)
         fleet.pass(1500)
         let told = texts(watcher)
-        // 60 frames in a second; 30 of them, and the rest.
+        // 60 frames in a second: 30 of them, plus the rest event.
         #expect(25...33 ~= told.count)
         #expect(told.last?.contains(#""moving":false"#) == true && told.last?.contains(#""zoom":9,"#) == true)
         #expect(told.dropLast().dropFirst().allSatisfy { $0.contains(#""moving":true"#) })
@@ -156,7 +156,7 @@ import Testing
         for text in texts(watcher) {
             guard let seq = text.firstMatch(of: /"seq":(\d+)/).flatMap({ Int($0.1) }), !text.contains("subscribed")
             else { continue }
-            // What was not acknowledged comes again.
+            // Events that were not acknowledged are sent again.
             if seq > seqs.last ?? 0 { seqs.append(seq) }
         }
         #expect(seqs == Array(1...(57 * 3)))
@@ -274,7 +274,7 @@ import Testing
         fleet.pass(3000)
         var counts = (cameras: 0, settings: 0)
         for payload in client.received.map(\.payload) {
-            // Others may write it with spaces, and with members that are not known yet.
+            // Others may write it with spaces and with unknown members.
             let spaced = Array(String(decoding: payload, as: UTF8.self).replacing(",", with: ", ").utf8)
             let longer = payload.dropLast() + Array(#","more":[1]}"#.utf8)
             if let (status, stamp) = CameraStatus.read(payload) {
@@ -313,7 +313,7 @@ import Testing
     }
 
     @Test func aGapThatABridgeFindsIsToldAsTheDaemonTellsOne() throws {
-        // More cameras than one line can ask to go on with.
+        // More cameras than one line can resume.
         var limits = Limits()
         limits.cameras = 1000
         limits.subscriptions = 1000
@@ -341,7 +341,7 @@ import Testing
         }
     }
 
-    // MARK: Lines in
+    // MARK: Incoming lines
 
     @Test func gesturesOfTwoPublishersDoNotMixAndThoseOfOneThatIsQuietAreCancelled() throws {
         let (fleet, source, _) = pair()
@@ -352,7 +352,7 @@ import Testing
         publish(
             #"{"type":"pan","phase":"changed","translation":{"x":40,"y":0},"feed":"one"}"#, "gesture", from: client)
         let alone = try position("main", of: fleet.hosts[0])
-        // Values count from the beginning of each one's own gesture.
+        // Values count from the beginning of each publisher's own gesture.
         publish(
             #"{"type":"pan","phase":"changed","translation":{"x":-40,"y":0},"feed":"two"}"#, "gesture", from: client)
         #expect(
@@ -448,7 +448,7 @@ import Testing
                 }
             }
         }
-        // The page names each question.
+        // The page lists every question.
         let row = try #require(page.split(separator: "\n").first { $0.hasPrefix("| `CAMERA/get`") })
         let named = row.split(separator: "|").last.map { $0.matches(of: /`([a-z-]+)`/).map { String($0.1) } } ?? []
         #expect(Set(named) == Set(ClientRequest.blanks.filter { $0.inlet == .get }.map(\.type)))
@@ -472,7 +472,7 @@ import Testing
         deliver(#"[{"type":"stop","id":1},{"type":"move","update":{"kind":"zoom-to"}}]"#, "set", to: "answers/me")
         let errors = texts(client)
         #expect(errors.count == 2 && errors[1].contains("update.zoom") && !errors[1].contains(#""line""#), "\(errors)")
-        // The bridge may publish there, and a publisher may not.
+        // The bridge may publish there, a publisher may not.
         deliver(#"{"type":"get-camera","id":"a"}"#, "get", to: "gimbal/left/main/set")
         #expect(texts(client) == [])
     }
@@ -564,7 +564,7 @@ import Testing
     @Test func manyRepliesThatFindNoRoomAreOneLineOfTheLog() {
         let (fleet, source, _) = pair()
         for _ in 0..<3000 { source.receive(Delivery("gimbal/left/main/set", Array("[".utf8))) }
-        // What the broker keeps is not among what is lost.
+        // Retained messages are not among the lost ones.
         source.hasDaemon = false
         source.loseDaemon()
         fleet.pass(5000)
@@ -575,14 +575,14 @@ import Testing
     @Test func moreFeedsThanThereMayBeAreRefused() {
         let (fleet, source, _) = pair()
         let client = foreign(fleet, "gimbal/left/main/error")
-        // Those whose names no broker has checked have half of the places.
+        // Feeds whose names no broker has checked get half of the slots.
         for feed in 0..<35 { publish(#"{"type":"pan","phase":"began","feed":"\#(feed)"}"#, "gesture", from: client) }
         #expect(source.node?.feedCount == 32)
         for feed in 0..<35 { publish(#"{"type":"pan","phase":"began"}"#, "gesture/phone-\(feed)", from: client) }
         #expect(source.node?.feedCount == 64)
         let errors = texts(client)
         #expect(errors.count == 6 && errors.allSatisfy { $0.contains("limit-reached") })
-        // Whoever asks is still answered.
+        // Questions are still answered.
         publish(#"{"type":"no question"}"#, "get", from: client)
         publish(#"{"type":"get-camera","id":1}"#, "get", from: client)
         #expect(source.node?.feedCount == 65)
@@ -661,7 +661,7 @@ import Testing
             #expect(isRead(padded) && !isRead(padded + [0x20]))
         }
         #expect(payloads.count >= 4)
-        // That of the largest node there can be.
+        // The payload of the largest possible node.
         let names = (0..<65_536).map { String(repeating: "x", count: 59) + "\(10_000 + $0 % 90_000)" }
         let state = NodeState(.ready, node: "left", instance: "x", generation: 1, version: "1", cameras: names)
         #expect(NodeState(state.payload) == state)
@@ -719,7 +719,7 @@ import Testing
         source.makeRoom(0)
         for number in 2...258 { publish(pan(number), "gesture/a", from: client) }
         #expect(texts(client).map { $0.contains("limit-reached") } == [true])
-        // Whoever goes on publishing is not taken for quiet because the daemon is.
+        // A publisher that continues is not considered quiet just because the daemon is.
         fleet.pass(9000)
         publish(pan(258), "gesture/a", from: client)
         fleet.pass(9000)
@@ -749,7 +749,7 @@ import Testing
         #expect(try everything("copy", of: fleet.hosts[1]) == everything("main", of: fleet.hosts[0]))
     }
 
-    // MARK: Who is the node
+    // MARK: Claims to a node
 
     @Test func aNodeThatHasSaidItsLastWordSaysNothingMore() {
         let (fleet, source, _) = pair()
@@ -877,7 +877,7 @@ import Testing
         #expect(clock(fleet) == quality(true, 35))
         let text = String(decoding: fleet.retained["gimbal/left/$state"] ?? [], as: UTF8.self)
         #expect(text.hasSuffix(#""intervalMs":30000,"clock":{"synchronized":true,"errorMs":0.035}}"#))
-        // An error that changes is no reason to tell it at once.
+        // A changed error alone is not published at once.
         let spy = foreign(fleet, "gimbal/left/$state")
         fleet.pass(50)
         _ = texts(spy)
@@ -893,7 +893,7 @@ import Testing
         #expect(clock(fleet) == nil)
         for (told, wanted) in [
             (quality(true, 500), quality(true, 500)),
-            // What an error means there is not known.
+            // The meaning of an error is unknown there.
             (quality(false, 16_000_000), quality(false, .infinity)), (nil, nil),
         ] {
             source.clockQuality = told
@@ -909,7 +909,7 @@ import Testing
         let before = source.looksAtClock
         fleet.pass(10_000)
         #expect(8...11 ~= source.looksAtClock - before)
-        // Where a node has nothing to do, it waits until it is to tell its state.
+        // A node with nothing to do sleeps until it has to publish its state.
         source.hasDaemon = false
         source.loseDaemon()
         fleet.pass(100)
@@ -1131,14 +1131,14 @@ import Testing
         let (fleet, _, follower) = pair()
         fleet.hosts[0].connect().send(#"{"type":"move","update":{"kind":"zoom-to","zoom":7}}"#)
         fleet.pass(3000)
-        // It comes late, behind what was told of the next camera of this name, which goes on to move.
+        // It arrives late, after the messages about the next camera of this name, which continues to move.
         for topic in ["camera", "settings"] { follower.receive(Delivery("gimbal/left/main/\(topic)", [])) }
         fleet.hosts[0].connect().send(#"{"type":"move","update":{"kind":"zoom-to","zoom":8}}"#)
         fleet.pass(500)
         let local = fleet.hosts[1].connect()
         local.send(#"{"type":"set-zoom-range","camera":"copy","maxZoom":4}"#)
         local.send(#"{"type":"move","camera":"copy","update":{"kind":"zoom-to","zoom":3}}"#)
-        // The broker is asked by itself only after a minute.
+        // The mirror queries the broker by itself only after a minute.
         fleet.pass(15_000, step: 20)
         #expect(try everything("copy", of: fleet.hosts[1]) == everything("main", of: fleet.hosts[0]))
     }
@@ -1163,7 +1163,7 @@ import Testing
         feeder.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":16}}"#)
         fleet.pass(2500)
         #expect(try everything("copy", of: fleet.hosts[1]) == everything("main", of: fleet.hosts[0]))
-        // What somebody here sets is undone.
+        // Settings made locally are undone.
         fleet.hosts[1].connect().send(#"{"type":"set-zoom-range","camera":"copy","maxZoom":4}"#)
         fleet.pass(15_000, step: 20)
         #expect(try everything("copy", of: fleet.hosts[1]) == everything("main", of: fleet.hosts[0]))
@@ -1201,7 +1201,7 @@ import Testing
 
     @Test func aMirrorIsThereAsSoonAsItsOwnLimitsLetIt() throws {
         let (fleet, _, follower) = pair()
-        // The node's settings are not to be read here, or it does not tell them.
+        // The node's settings are unreadable here, or the node does not publish them.
         fleet.unreadable = ["gimbal/left/main/settings"]
         fleet.cut(follower)
         follower.die()
@@ -1228,7 +1228,7 @@ import Testing
             let latitude = Double.random(in: -85...85, using: &fleet.random)
             let longitude = Double.random(in: -180..<180, using: &fleet.random)
             let zoom = Double.random(in: 2...21, using: &fleet.random)
-            // At the ceiling, where rounding the zoom and the angle apart may say what no camera can be.
+            // At the ceiling, where rounding zoom and angle separately may yield values that no camera can have.
             feeder.send(
                 #"{"type":"move","update":{"kind":"set-camera","position":{"target":{"latitude":\#(latitude),"longitude":\#(longitude)},"zoom":\#(zoom),"bearing":\#(Double.random(in: 0..<360, using: &fleet.random)),"viewingAngle":90}}}"#
             )
@@ -1260,7 +1260,7 @@ import Testing
             return node
         }
         var source = SimulatedBridge(fleet, fleet.hosts[0], node: newNode())
-        // Where the broker loses nothing that it is to acknowledge, nobody needs to ask it once more.
+        // Where the broker loses no message that it must acknowledge, the mirror need not query it again.
         let isKind = seed % 3 == 0
         var copy = CameraMirror.Settings(node: "left", camera: "main", local: "copy")
         if isKind { copy.refresh = 1e12 }
@@ -1312,7 +1312,7 @@ import Testing
             }
             fleet.pass(Double.random(in: 1...400, using: &fleet.random), step: 10)
         }
-        // Fingers lift, and a last movement meets the same weather, which then clears: nothing comes that would mend it.
+        // Fingers lift, and a last movement meets the same weather, which then clears: no later message repairs a loss.
         fleet.isUp = true
         for process in fleet.processes { fleet.connect(process) }
         feeder.send(#"{"type":"pinch","phase":"ended"}"#)

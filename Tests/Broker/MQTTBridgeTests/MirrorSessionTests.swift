@@ -1,4 +1,4 @@
-// One connection of a mirror to its daemon: what the daemon's answers mean for it.
+// A mirror's connection to its daemon: how it interprets the daemon's answers.
 
 import GimbalProtocol
 import MapCamera
@@ -22,7 +22,7 @@ import Testing
         word(session.handle(Array(line.utf8)[...], at: now))
     }
 
-    /// A session whose camera is known, and its goal: another place.
+    /// Returns a session whose camera is known, and its goal: another place.
     private func begun() throws -> (MirrorSession, Connection, MirrorGoal) {
         let connection = Connection()
         let session = try MirrorSession(connection, "copy", viewport: nil, at: 0)
@@ -50,7 +50,7 @@ import Testing
         let second = #"{"type":"error","line":2,"code":"denied","field":"x","message":"no"}"#
         #expect(handle(first, session) == "refused")
         #expect(handle(second, session) == "goes on")
-        // Another goal is not tried before the daemon may have changed its mind.
+        // Another goal is not tried until the daemon may have changed its mind.
         session.goalHasChanged()
         try session.bring(to: goal, at: 100)
         #expect(connection.sent.count == 2)

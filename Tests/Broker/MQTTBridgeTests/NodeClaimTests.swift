@@ -1,4 +1,4 @@
-// Who is the node, where two processes say it is theirs.
+// Which process is the node when two claim it.
 
 import Testing
 
@@ -49,7 +49,7 @@ import Testing
         let claim = NodeClaim(instance: "a")
         #expect(claim.connected(at: 0) == .claim)
         #expect(claim.saw(claimOf: "a", at: 2600) == .none && claim.deadline == 4600)
-        // Another word of it prolongs nothing.
+        // Seeing the claim again does not extend the deadline.
         #expect(claim.saw(claimOf: "a", at: 4000) == .none && claim.deadline == 4600)
         #expect(claim.advance(to: 4599) == .none && claim.advance(to: 4600) == .own)
     }

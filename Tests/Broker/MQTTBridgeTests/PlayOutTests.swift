@@ -1,4 +1,4 @@
-// Mirrors that show what they follow a fixed time later: whatever the network does in between, all show the same at one time.
+// Mirrors that show their source with a fixed delay: whatever the network does, all show the same at any time.
 
 import Foundation
 import GimbalProtocol
@@ -10,7 +10,7 @@ import Testing
 @testable import MQTTBridge
 
 @Suite struct PlayOutTests {
-    /// A wall: a node, and mirrors of its camera that play out so many milliseconds behind it.
+    /// A wall: a node, and mirrors of its camera with a common play-out delay in milliseconds.
     private final class Wall {
         let fleet: SimulatedFleet
         let source: SimulatedBridge
@@ -19,13 +19,13 @@ import Testing
         private let watchers: [HubPeer]
         private static let start = 1_764_115_264_000.0
 
-        /// - Parameter clocks: how far the wall clocks of the mirrors' machines are from the source's, in milliseconds.
+        /// - Parameter clocks: the offsets of the mirrors' wall clocks from the source's, in milliseconds.
         init(_ clocks: [Double], playOut: Double?, delay: Double, seed: UInt64, tellsMotions: Bool = false) {
             fleet = SimulatedFleet(seed: seed)
             fleet.weather.delay = delay
             fleet.hosts = (0...clocks.count).map { HubHost(epochSeed: UInt64($0) + 7) }
             for (host, error) in zip(fleet.hosts, [0] + clocks) {
-                // It drifts by as many parts of a million as it is off by milliseconds.
+                // It drifts by as many parts per million as it is off in milliseconds.
                 host.wallTime = { Self.start + $0 * (1 + error * 1e-6) + error }
             }
             var node = Node.Settings("left", instance: "a1")
@@ -44,7 +44,7 @@ import Testing
             _ = movements()
         }
 
-        /// What the source's wall clock shows.
+        /// The time on the source's wall clock.
         var wallTime: Double { Self.start + fleet.now }
 
         /// The positions that each mirror's subscriber has read since the last call.
@@ -56,7 +56,7 @@ import Testing
             }
         }
 
-        /// Where each mirror's camera is at a time of the wall clock, in the digits of its answer.
+        /// Returns where each mirror's camera is at a time of the wall clock, in the digits of its answer.
         func positions(at time: Double) throws -> [String] {
             try askers.map { asker in
                 asker.send(#"{"type":"get-camera","camera":"copy","atWallTime":\#(time)}"#)
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    /// What hands and commands do to the source's camera, in so many milliseconds.
+    /// Moves the source's camera by hand and by command for a number of milliseconds.
     private func perform(_ wall: Wall, _ milliseconds: Double, each: () throws -> Void) throws {
         let feeder = wall.fleet.hosts[0].connect()
         let end = wall.fleet.now + milliseconds
@@ -109,7 +109,7 @@ import Testing
             [0, 1, -1, 3, -3, 20, -20, 500], playOut: 120, delay: 15, seed: seed, tellsMotions: tellsMotions)
         var (asked, positions) = (0, Set<String>())
         try perform(wall, 20_000) {
-            // What a screen shows now, soon and a moment ago.
+            // Now, soon or a moment ago.
             let time = wall.wallTime - wall.fleet.random.number(0...100)
             let told = try wall.positions(at: time)
             #expect(Set(told).count == 1, "at \(time): \(told)")
@@ -120,7 +120,7 @@ import Testing
         wall.fleet.pass(5000)
         let source = try wall.position(of: "main", on: 0)
         for mirror in 1...8 { #expect(try wall.position(of: "copy", on: mirror) == source) }
-        // The last mirror's clock is early: to it everything comes late, and it says so.
+        // The last mirror's clock is fast: everything arrives late for it, and it says so.
         #expect(wall.mirrors[7].log.contains { $0.contains("came late, by up to") })
         #expect(!wall.mirrors[0].log.contains { $0.contains("came late") }, "\(wall.mirrors[0].log)")
     }
@@ -162,7 +162,7 @@ import Testing
         wall.fleet.pass(1000)
         wall.fleet.cut(wall.mirrors[1])
         wall.fleet.pass(1000)
-        // It rests where it was.
+        // It rests where it stopped.
         let (first, second) = (try wall.positions(at: wall.wallTime), try wall.positions(at: wall.wallTime - 500))
         #expect(first[0] != first[1] && first[1] == second[1])
         wall.fleet.connect(wall.mirrors[1])
@@ -198,7 +198,7 @@ import Testing
         #"{"type":"tour","keyframes":[{"position":{"target":{"latitude":9,"longitude":7},"zoom":8},"durationMs":3000,"#
         + #""waitMs":1000},{"position":{"target":{"latitude":-9,"longitude":70},"zoom":3},"durationMs":4000}]}"#
 
-    /// What the broker is told of the source's camera.
+    /// Returns what has been published of the source's camera.
     private func statuses(_ spy: SimulatedProcess) -> [CameraStatus] {
         defer { spy.received = [] }
         return spy.received.compactMap { CameraStatus.read($0.payload)?.status }
@@ -230,7 +230,7 @@ import Testing
         wall.fleet.pass(100)
         var places: Set<String> = []
         for step in 0..<350 {
-            // Neither broker nor node is needed any more.
+            // The mirror needs neither broker nor node any more.
             if step == 50 { wall.fleet.stopBroker(forgets: true) }
             wall.fleet.pass(20)
             let told = try wall.positions(at: wall.wallTime)
@@ -270,7 +270,7 @@ import Testing
         #expect(try wall.position(of: "copy", on: 1) == wall.position(of: "main", on: 0))
     }
 
-    /// As after the broker was away: between the first frame and the others, a camera would be where it was a second ago.
+    /// As after an outage of the broker: between the first frame and the others, a camera would jump a second back.
     @Test func motionThatIsToldAgainIsNotPresentedAgain() throws {
         let wall = Wall([0], playOut: 120, delay: 15, seed: 12, tellsMotions: true)
         wall.fleet.hosts[0].connect().send(Self.tour)

@@ -1,5 +1,5 @@
-// A broker, processes with bridges, and daemons, all in memory and on one clock that the test sets. The daemons are hubs; the
-// broker loses, doubles and disorders messages, and forgets what it was to keep, as much as a test asks for.
+// A broker, processes with bridges, and daemons, all in memory and on one clock that the test sets. The daemons are
+// hubs. The broker loses, duplicates and reorders messages and forgets retained ones, as much as a test asks for.
 
 import GimbalProtocol
 import MQTTBridge
@@ -8,17 +8,17 @@ import Service
 import TestSupport
 import Testing
 
-/// How badly messages fare.
+/// How unreliably messages are delivered.
 struct Weather {
     var loss = 0.0
     var lossOfAcknowledged = 0.0
-    /// Of what was published by QoS 1, on its way to who subscribes by QoS 0: brokers drop it for slow readers.
+    /// Messages published with QoS 1 to a subscriber with QoS 0: brokers drop them for slow readers.
     var lossToQoS0 = 0.0
     var duplication = 0.0
     var disorder = 0.0
-    /// How often a bridge finds that the broker has not taken yet what was sent before.
+    /// How often the broker has not yet taken a bridge's earlier messages.
     var congestion = 0.0
-    /// How long a message takes on either way, at the most, in milliseconds.
+    /// The longest time that a message takes in either direction, in milliseconds.
     var delay = 3.0
 
     static let fair = Weather()
@@ -51,9 +51,9 @@ class SimulatedProcess {
 
 private final class Session {
     var filters: Set<String> = []
-    /// What is under way to the client, and when it is there.
+    /// Messages on their way to the client, and when they arrive.
     var down: [(due: Double, act: (SimulatedProcess) -> Void)] = []
-    /// What is under way to the broker, in order.
+    /// Messages on their way to the broker, in order.
     var up: [(due: Double, act: () -> Void)] = []
     var lastUp = 0.0
     var lastDown = 0.0
@@ -64,13 +64,13 @@ final class SimulatedFleet {
     var now = 1000.0
     var weather = Weather.fair
     var retained: [String: [UInt8]] = [:]
-    /// Topics that nobody may read, and those that nobody may publish to.
+    /// Topics that no client may read, and topics that none may publish to.
     var unreadable: Set<String> = []
     var unwritable: Set<String> = []
     var isUp = true
     var processes: [SimulatedProcess] = []
     var hosts: [HubHost] = []
-    /// Wills of those whose connection broke, and when the broker notices.
+    /// Wills of clients whose connection broke, and when the broker notices.
     private var wills: [(due: Double, will: Publication)] = []
 
     init(seed: UInt64) { random = Seeded(seed) }
@@ -83,7 +83,7 @@ final class SimulatedFleet {
         process.connected()
     }
 
-    /// The connection breaks; the broker finds out after a while, or never: its server has died, too.
+    /// Breaks a connection; the broker notices after a while, or never, when its server has died, too.
     func cut(_ process: SimulatedProcess, broker notices: Double? = 500) {
         guard process.session != nil else { return }
         process.session = nil
@@ -91,7 +91,7 @@ final class SimulatedFleet {
         process.disconnected()
     }
 
-    /// The broker dies, with or without what it was to keep.
+    /// Kills the broker, with or without its retained messages.
     func stopBroker(forgets: Bool) {
         isUp = false
         if forgets { retained = [:] }
@@ -107,7 +107,7 @@ final class SimulatedFleet {
     func publish(_ publication: Publication, from process: SimulatedProcess, token: Int? = nil) {
         guard let session = process.session else { return }
         if publication.qos == .atMostOnce, random.chance(weather.loss) { return }
-        // One connection keeps its order.
+        // A connection preserves the order of its messages.
         session.lastUp = max(session.lastUp, now + Double.random(in: 0...weather.delay, using: &random))
         session.up.append(
             (
@@ -175,7 +175,7 @@ final class SimulatedFleet {
 
     // MARK: Time
 
-    /// Lets time pass in steps of a few milliseconds.
+    /// Advances time in steps of a few milliseconds.
     func pass(_ milliseconds: Double, step: Double = 5) {
         let end = now + milliseconds
         while now < end {
@@ -225,7 +225,7 @@ final class SimulatedBridge: SimulatedProcess {
         }
     }
 
-    /// What the bridge sees of the world.
+    /// The bridge's surroundings.
     private final class World: Surroundings {
         unowned let bridge: SimulatedBridge
         init(_ bridge: SimulatedBridge) { self.bridge = bridge }
@@ -267,14 +267,14 @@ final class SimulatedBridge: SimulatedProcess {
     private(set) var mirrors: [CameraMirror] = []
     var mirror: CameraMirror? { mirrors.first }
     var log: [String] = []
-    /// What the mirror has shown beside the daemon's camera.
+    /// What the mirror has shown apart from the daemon's camera.
     var shown: [(position: CameraPosition, isMoving: Bool)] = []
     var refusal: String?
     /// Whether connections to the daemon can be made.
     var hasDaemon = true
-    /// The clock of its machine; `nil` where that is not known.
+    /// The clock of its machine; `nil` if unknown.
     var clockQuality: ClockQuality?
-    /// How often the bridge has asked for it.
+    /// How often the bridge has read the clock's quality.
     var looksAtClock = 0
     private var world: World?
 
@@ -302,10 +302,10 @@ final class SimulatedBridge: SimulatedProcess {
         return connection
     }
 
-    /// As many more bytes go to the bridge from its daemon; `nil` for all that come.
+    /// Lets this many more bytes through to the bridge from its daemon; `nil` for no limit.
     func makeRoom(_ bytes: Int?) { for connection in connections { connection.peer.makeRoom(bytes) } }
 
-    /// The daemon has gone, or has begun anew: all connections are over.
+    /// Closes all connections: the daemon has gone or restarted.
     func loseDaemon() {
         let lost = connections
         connections = []
@@ -315,7 +315,7 @@ final class SimulatedBridge: SimulatedProcess {
         }
     }
 
-    /// The daemon ends in good order, or dies and comes back as it was saved, or with nothing.
+    /// Restarts the daemon: in good order, or after a crash with its saved state or none.
     func restartDaemon() {
         switch Int.random(in: 0..<3, using: &fleet.random) {
         case 0:
@@ -328,7 +328,7 @@ final class SimulatedBridge: SimulatedProcess {
         loseDaemon()
     }
 
-    /// The process dies: the daemon sees its connections end.
+    /// Kills the process: the daemon sees its connections end.
     func die() {
         for connection in connections { connection.close() }
         connections = []
@@ -374,7 +374,7 @@ final class SimulatedBridge: SimulatedProcess {
     }
 }
 
-/// What a camera of a daemon says of itself.
+/// Returns a camera's answer about itself.
 private func answer(_ camera: String, of host: HubHost) throws -> String {
     let peer = host.connect()
     peer.send(#"{"type":"get-camera","camera":"\#(camera)"}"#)
@@ -383,12 +383,12 @@ private func answer(_ camera: String, of host: HubHost) throws -> String {
     return line
 }
 
-/// What a camera of a daemon says of its position.
+/// Returns a camera's position as its daemon writes it.
 func position(_ camera: String, of host: HubHost) throws -> String {
     try #require(answer(camera, of: host).firstMatch(of: /"position":({.*?}.*?})/)).1.description
 }
 
-/// What a camera of a daemon says of itself but for its name and its own count of events.
+/// Returns a camera's answer about itself without its name and its own event count.
 func everything(_ camera: String, of host: HubHost) throws -> String {
     try #require(answer(camera, of: host).firstMatch(of: /"position":.*/)).0.description
 }

@@ -1,5 +1,5 @@
-// What a camera is arrives at a mirror, and at one that begins to follow later. `CameraChange` lists what can be different about
-// a camera.
+// A camera's complete state reaches a mirror, also one that begins to follow later. `CameraChange` lists what can
+// differ between cameras.
 
 import Hub
 import MQTTBridge
@@ -30,7 +30,7 @@ import Testing
         fleet.pass(4000)
         _ = follower(fleet, fleet.hosts[2])
         fleet.pass(2500)
-        // A mirror goes home with its source, and not by itself.
+        // A mirror goes home with its source, not by itself.
         let told = try everything("main", of: fleet.hosts[0]).replacing(/,"idleAction":.*/, with: "}")
         #expect(try everything("copy", of: fleet.hosts[1]) == told)
         #expect(try everything("copy", of: fleet.hosts[2]) == told)

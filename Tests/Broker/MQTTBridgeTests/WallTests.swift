@@ -1,4 +1,4 @@
-// A wall of screens shows one picture: each screen's camera shows on each of its points what the whole camera does.
+// A wall of screens shows one picture: each point of a screen shows what the whole camera shows there.
 
 import EarthViews
 import MQTTBridge
@@ -16,7 +16,7 @@ import Testing
         )
     }
 
-    /// How far apart two places are in points of the screen.
+    /// Returns the distance of two places in points of the screen.
     private static func distance(_ a: LatLng, _ b: LatLng, zoom: Double) -> Double {
         let scale = 256 / 360 * pow2(zoom)
         let east = wrap180(a.longitude - b.longitude)
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test func aScreenAsHighAsItselfShowsAnotherPictureUnderTilt() throws {
-        // What padding cannot carry: the eye's distance goes with the viewport's height.
+        // Padding cannot express this: the eye's distance depends on the viewport's height.
         var tile = WallTile(column: 0, row: 1, columns: 1, rows: 2, width: 1000, height: 500)
         tile.verticalBezel = 0
         let position = CameraPosition(
@@ -81,7 +81,7 @@ import Testing
         #expect(abs(flatShown.latitude - flatWhole.latitude) < 1e-9)
     }
 
-    /// The rows of the adapters' page, which their own tests hold against JavaScript.
+    /// The rows of the adapters' page, which their own tests compare with JavaScript.
     @Test func datagramsOfViewSyncAreThoseOfTheAdapters() throws {
         let page = try Files.text("Protocols/examples/adapters/README.md")
         let block = try #require(page.firstMatch(of: /```json earth\n([^`]*)```/)).1
@@ -100,7 +100,7 @@ import Testing
             let found = view.datagram(number: 7, unixTime: 1_795_305_600).split(separator: ",")
             let wanted = (row["viewSync"]?.string ?? "").split(separator: ",")
             #expect(found.count == 9 && found.suffix(2) == wanted.suffix(2), "\(found)")
-            // A millimetre on the ground, and in the air; a millionth of a degree.
+            // A millimetre on the ground and in the air; a millionth of a degree.
             for (index, most) in [1e-8, 1e-8, 1e-3, 1e-6, 1e-6, 1e-6].enumerated() {
                 let (a, b) = (Double(found[index + 1]) ?? .nan, Double(wanted[index + 1]) ?? .nan)
                 #expect(abs(a - b) <= most, "\(found), and not \(wanted)")

@@ -1,4 +1,4 @@
-// Events as rows: what those say that have no row of the columns.
+// Events as rows of a table: the text of events without values for the columns.
 
 import GimbalProtocol
 import Testing

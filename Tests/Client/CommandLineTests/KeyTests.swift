@@ -1,4 +1,4 @@
-// Keys out of the bytes that terminals send.
+// Keys decoded from the bytes that terminals send.
 
 import Testing
 

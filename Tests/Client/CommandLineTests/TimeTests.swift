@@ -1,4 +1,4 @@
-// Times as they are typed.
+// Times as users type them.
 
 import ArgumentParser
 import Testing

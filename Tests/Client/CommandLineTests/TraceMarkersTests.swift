@@ -1,4 +1,4 @@
-// The markers of a trace, as the ticks of a bar have them before the trace is played.
+// The markers of a trace, which become the ticks of a bar before the trace is played.
 
 import Testing
 

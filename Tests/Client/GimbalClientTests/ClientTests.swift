@@ -8,7 +8,7 @@ import Testing
 
 private let paris = LatLng(latitude: 48.8584, longitude: 2.2945)
 
-/// The error that a body throws.
+/// Returns the error that a body throws.
 private func error(_ body: () async throws -> Void) async -> (any Error)? {
     do {
         try await body()
@@ -115,7 +115,7 @@ private func error(_ body: () async throws -> Void) async -> (any Error)? {
         let sky = await error { _ = try await camera.coordinate(for: ScreenPoint(x: 0, y: 2e9)) } as? GimbalError
         #expect(sky?.code == .invalidValue)
         #expect(await error { try await camera.move(.zoomTo(.nan)) } is EncodingError)
-        // The connection goes on.
+        // The connection survives.
         try await camera.move(.zoomTo(5))
         #expect(try await camera.state().position.zoom == 5)
         #expect(try await gimbal.stats().connectionsTotal == connections)
@@ -173,7 +173,7 @@ private func error(_ body: () async throws -> Void) async -> (any Error)? {
             for _ in 0..<60 {
                 group.addTask { await error { try await camera.send(GestureEvent(.pan, .began), label: label) } }
             }
-            // Far more than a socket holds is on its way when the daemon goes on.
+            // Far more than a socket holds is in flight when the daemon resumes.
             group.addTask {
                 kill(pid, SIGCONT)
                 return nil
@@ -192,7 +192,7 @@ private func error(_ body: () async throws -> Void) async -> (any Error)? {
             for _ in 0...RequestConnection.mostWaiting {
                 group.addTask {
                     let refused = await error { try await gimbal.ping() }
-                    // Only one comes back as long as the daemon is stopped.
+                    // Only one returns while the daemon is stopped.
                     if refused != nil { kill(pid, SIGCONT) }
                     return refused
                 }
@@ -202,7 +202,7 @@ private func error(_ body: () async throws -> Void) async -> (any Error)? {
         #expect(errors.map { $0 as? GimbalConnectionError } == [.tooManyRequests])
     }
 
-    // MARK: Ends
+    // MARK: Endings
 
     @Test func whoWaitsWhenTheDaemonGoesIsTold() async throws {
         let daemon = try DaemonProcess()
@@ -236,7 +236,7 @@ private func error(_ body: () async throws -> Void) async -> (any Error)? {
         task.cancel()
         #expect(await task.value is CancellationError)
         kill(pid, SIGCONT)
-        // Its answer is nobody else's.
+        // No other request gets its answer.
         #expect(try await gimbal.cameras() == [])
     }
 
@@ -307,7 +307,7 @@ private func waitUntilAlone(_ gimbal: Gimbal) async throws {
 }
 
 @Suite struct EventTests {
-    /// Comes back soon.
+    /// Reconnects soon.
     private let hasty = Reconnection(firstDelay: .milliseconds(1), longestDelay: .milliseconds(5))
 
     @Test func aMovementIsToldInOrder() async throws {
@@ -367,7 +367,7 @@ private func waitUntilAlone(_ gimbal: Gimbal) async throws {
         #expect(lagged.missed == 6 && stranger.resumePoint == ResumePoint(seq: 6, epoch: point.epoch))
     }
 
-    // MARK: Ways back
+    // MARK: Reconnecting
 
     @Test func nothingIsLostOrDoubledWhenConnectionsBreak() async throws {
         let daemon = try DaemonProcess()
@@ -408,7 +408,7 @@ private func waitUntilAlone(_ gimbal: Gimbal) async throws {
                 #expect(cameras == 3)
                 beginnings += 1
             case .subscribed(let now):
-                // Once the first connection knows them all.
+                // Once the first connection knows all of them.
                 guard beginnings == 1, now.camera == "c" else { break }
                 for bearing in 1...20 {
                     for name in names { try await gimbal.camera(name).move(.setBearing(Double(bearing))) }
@@ -426,9 +426,9 @@ private func waitUntilAlone(_ gimbal: Gimbal) async throws {
         let daemon = try DaemonProcess()
         let gimbal = Gimbal(path: daemon.socket)
         let camera = gimbal.camera("left")
-        // Nowhere to go: nothing moves, and still it is over.
+        // It is already there: nothing moves, and still the animation ends.
         #expect(try await camera.animateToRest(.zoomTo(2), durationMs: 20).seq == 0)
-        // Constraints keep it from where it is sent.
+        // Constraints keep it from its destination.
         try await camera.setZoomRange(max: 6)
         #expect(try await camera.animateToRest(.zoomTo(9), durationMs: 40).position.zoom == 6)
         try await camera.animate(.zoomTo(3), durationMs: 3_600_000)
@@ -454,7 +454,7 @@ private func waitUntilAlone(_ gimbal: Gimbal) async throws {
         for _ in 0..<3 { _ = try await loop.next() }
         #expect(daemon.end(SIGTERM) == 0)
         let next = try DaemonProcess(socket: daemon.socket)
-        // The connection of before may not have been seen to end.
+        // The end of the previous connection may not have been noticed yet.
         try await waitUntil("the next daemon answers") { await error { try await gimbal.ping() } == nil }
         try await gimbal.camera().move(.zoomTo(9))
         guard case .subscribed(let after)? = try await loop.next(), case .lagged(let lagged)? = try await loop.next()
@@ -514,9 +514,9 @@ private func waitUntilAlone(_ gimbal: Gimbal) async throws {
         #expect((await error { for try await _ in events {} } as? GimbalError)?.field == "camera")
     }
 
-    // MARK: Slow readers, and those that go
+    // MARK: Slow readers, and readers that leave
 
-    /// Moves the camera so often that no history and no socket holds what it emits; says how many events that were.
+    /// Moves the camera so often that neither history nor socket holds its events; returns the number of events.
     private func flood(_ daemon: DaemonProcess) throws -> Int {
         let feed = try SocketClient(daemon.socket)
         for round in 0..<20 {

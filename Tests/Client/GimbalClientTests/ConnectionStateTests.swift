@@ -1,4 +1,4 @@
-// Whether the daemon can be reached, as a program may follow it; and what that costs in threads.
+// Whether the daemon can be reached, as a program can follow it, and how many threads that takes.
 
 import Foundation
 import TestSupport
@@ -17,7 +17,7 @@ import Testing
         try await gimbal.ping()
         #expect(await states.next() == .connected)
         #expect(gimbal.connectionState == .connected)
-        // Each comes back by itself, and says so.
+        // Each reconnects by itself, and reports it.
         let (subscribed, subscribe) = AsyncStream.makeStream(of: Void.self)
         let loops = (0..<3).map { number in
             Task {
@@ -48,7 +48,7 @@ import Testing
         #expect(daemon.end(SIGTERM) == 0)
         guard case .lost? = await states.next() else { return #expect(Bool(false)) }
         let next = try DaemonProcess(socket: daemon.socket)
-        // The end of the connection before may not have reached those that ask.
+        // The end of the previous connection may not have reached the callers yet.
         while (try? await gimbal.ping()) == nil { await Task.yield() }
         #expect(await states.next() == .connected)
         #expect(next.end(SIGTERM) == 0)
@@ -84,7 +84,7 @@ import Testing
         #expect(told == [.idle])
     }
 
-    // MARK: Which news counts
+    // MARK: What counts as news
 
     @Test func whatAnOldConnectionTellsIsNoNews() {
         let monitor = ConnectionMonitor()
@@ -93,12 +93,12 @@ import Testing
         monitor.lost(second, .ended)
         let new = monitor.begin()
         monitor.answered(new)
-        // Nobody had read these since.
+        // These had not been read since.
         for id in [first, third] { monitor.lost(id, .ended) }
         #expect(monitor.state == .connected)
         monitor.lost(new, .ended)
         #expect(monitor.state == .lost(.ended))
-        // An attempt that fails says nothing new.
+        // A failed attempt is no news.
         monitor.lost(monitor.begin(), .lineTooLong)
         #expect(monitor.state == .lost(.ended))
     }
@@ -135,15 +135,15 @@ import Testing
         )
         _ = try await idle.next()
         _ = try await busy.next()
-        // Of three events each.
+        // Three events each.
         for bearing in 1...300 { try await gimbal.camera().move(.setBearing(Double(bearing))) }
         for seq in 1...900 { #expect(try await busy.next()?.seq == seq) }
-        // They have waited for it.
+        // They have waited in the meantime.
         for seq in 1...900 { #expect(try await idle.next()?.seq == seq) }
     }
 
     @Test func fiveHundredSequencesTakeAHandfulOfThreads() async {
-        // In a process of its own, where no other test has threads.
+        // In a separate process, where no other test has threads.
         await #expect(processExitsWith: .success) {
             func threads() throws -> Int {
                 let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
@@ -166,7 +166,7 @@ import Testing
                 }
                 var subscriptions = subscribed.makeAsyncIterator()
                 for _ in 0..<count { await subscriptions.next() }
-                // All wake at once, over and over.
+                // All wake at once, repeatedly.
                 for bearing in 1...8 {
                     for camera in 0..<cameras {
                         try await gimbal.camera("c\(camera)").move(.setBearing(Double(bearing)))

@@ -1,4 +1,4 @@
-// The Swift of the documentation is the Swift of these tests: each block stands in a file of the folder Examples, word
+// The Swift code of the documentation is the code of these tests: each block is in a file of the folder Examples, word
 // for word, and does what it says.
 
 import Foundation
@@ -15,7 +15,7 @@ import Testing
 
     @Test func everyBlockIsAnExampleAndEveryExampleABlock() throws {
         let examples = try Files.list("Tests/Client/GimbalClientTests/Examples", "swift").map {
-            // The file's head and the blank line behind it are its own.
+            // The file's header and the blank line after it are not part of the example.
             try String(contentsOf: $0, encoding: .utf8).split(separator: "\n").map(String.init).drop {
                 $0.hasPrefix("// ")
             }
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    // MARK: What the examples do
+    // MARK: Behaviour of the examples
 
     @Test func theFlightArrives() async throws {
         let daemon = try DaemonProcess()
@@ -89,7 +89,7 @@ import Testing
         let (after, state) = (try await camera.coordinate(for: focus), try await camera.state())
         #expect(abs(after.latitude - before.latitude) < 1e-6 && abs(after.longitude - before.longitude) < 1e-6)
         #expect(state.position.zoom == 3 && state.position.bearing == 330)
-        // One of each array, and two that say when it began and ended.
+        // One per array, and two for the beginning and the end.
         #expect(state.seq == 12)
     }
 

@@ -1,4 +1,4 @@
-// The example clients in other languages, beside a real daemon.
+// The example clients in other languages, with a real daemon.
 
 import Foundation
 import TestSupport
@@ -51,7 +51,7 @@ import Testing
         try await waitUntil("the follower has subscribed") { try await gimbal.stats().subscriptions > 0 }
         var text = Data()
         for bearing in 1...9 {
-            // A camera that is made while nobody is connected is told of as it is then.
+            // A camera made while the client is disconnected is reported in its then current state.
             while bearing == 6, text.count(where: { $0 == 0x0a }) < 5 {
                 text += output.fileHandleForReading.availableData
             }

@@ -1,5 +1,5 @@
-// The library and the programs beside somebody who is no daemon: whatever comes, they end with an error that says what it
-// was, in bounded memory. What never ends is sent until they hang up, so a test that ends shows that something did.
+// The library and the programs connected to something other than a daemon: whatever comes, they end with an error that
+// describes it, in bounded memory. Endless input is sent until they hang up, so if a test ends, they did.
 
 import Foundation
 import Synchronization
@@ -8,13 +8,13 @@ import Testing
 
 @testable import GimbalClient
 
-/// What never ends.
+/// Returns an endless sequence.
 private func endless(_ piece: String) -> some Sequence<[UInt8]> & Sendable {
     let bytes = Array(String(repeating: piece, count: max(1, 65_536 / piece.utf8.count)).utf8)
     return repeatElement(bytes, count: .max)
 }
 
-/// An answer that cannot be one to what is asked here.
+/// An answer that is invalid for every request made here.
 struct HostileAnswer: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let text: String
@@ -34,7 +34,7 @@ struct HostileAnswer: Sendable, CustomTestStringConvertible {
 }
 
 @Suite struct HostileDaemonTests {
-    /// The error that a body throws.
+    /// Returns the error that a body throws.
     private func error(_ body: () async throws -> Void) async -> GimbalConnectionError? {
         do {
             try await body()
@@ -131,7 +131,7 @@ struct HostileAnswer: Sendable, CustomTestStringConvertible {
     @Test(arguments: [.zero, .milliseconds(20)] as [Swift.Duration])
     func aQuestionIsNotWaitedForForEver(_ timeout: Swift.Duration) async throws {
         let stranger = try StandIn { _, connection in
-            // To a question it answers nothing, to a command it does: the third line.
+            // It ignores questions and answers a command: the third line.
             var (lines, bytes) = (0, [UInt8](repeating: 0, count: 4096))
             while lines < 3 {
                 let count = recv(connection, &bytes, bytes.count, 0)

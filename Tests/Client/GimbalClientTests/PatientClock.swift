@@ -2,7 +2,7 @@
 
 import Synchronization
 
-/// A clock on which every sleep is over at once, and is remembered.
+/// A clock on which every sleep ends at once and is recorded.
 final class PatientClock: Clock {
     struct Instant: InstantProtocol {
         var sinceStart = Swift.Duration.zero
@@ -16,7 +16,7 @@ final class PatientClock: Clock {
 
     var now: Instant { Instant(sinceStart: slept.reduce(.zero, +)) }
     let minimumResolution = Swift.Duration.zero
-    /// How long was slept, each time.
+    /// The durations of all sleeps.
     var slept: [Swift.Duration] { sleeps.withLock { $0 } }
 
     func sleep(until deadline: Instant, tolerance: Swift.Duration?) async throws {

@@ -30,7 +30,7 @@ import UnixSocket
     @Test func placesWhereNobodyListensArePassedOver() throws {
         let daemon = try DaemonProcess()
         let folder = URL(fileURLWithPath: daemon.socket).deletingLastPathComponent()
-        // A socket that nobody listens on, and a folder that is none.
+        // A socket without a listener, and a path through a file.
         let stale = folder.appendingPathComponent("stale.sock").path
         let listening = try ListeningSocket(path: stale, mode: 0o600)
         close(listening.descriptor)
@@ -54,11 +54,11 @@ import UnixSocket
             return connected.path
         }
         #expect(try path() == later.socket)
-        // One that comes at a place that is looked at before is not this client's, as long as its own is there.
+        // A daemon that starts at an earlier path is not this client's as long as the client's own is there.
         let other = try DaemonProcess(socket: first)
         #expect(try path() == later.socket)
         #expect(later.end(SIGTERM) == 0)
-        // It may only restart.
+        // It may be restarting.
         for _ in 0..<5 { #expect(throws: NoConnection.self) { try path() } }
         #expect(try path() == first && socket.path == first)
         withExtendedLifetime(other) {}

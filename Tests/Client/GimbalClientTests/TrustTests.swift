@@ -1,4 +1,4 @@
-// Whom a client believes to be its user's daemon. Below /tmp anybody may make a folder, of any name.
+// Which daemon a client trusts to be its user's. Below /tmp any user may make a folder of any name.
 
 import Foundation
 import TestSupport
@@ -10,7 +10,7 @@ import Testing
 @Suite struct TrustTests {
     private static let setpriv = URL(fileURLWithPath: "/usr/bin/setpriv")
 
-    /// A user that nobody is, and another.
+    /// Two unassigned user IDs.
     private static let (user, other): (uid_t, uid_t) = (54_323, 54_324)
 
     private func folder(_ mode: mode_t) throws -> String {
@@ -60,12 +60,12 @@ import Testing
     }
 
     @Test(.needsRoot, .needs("setpriv")) func theCommandLineDoesNotSpeakToADaemonOfAnotherUser() throws {
-        // The program stands where that user may run it.
+        // The program is in a folder where that user may run it.
         let place = try folder(0o755)
         defer { try? FileManager.default.removeItem(atPath: place) }
         let program = place + "/gimbal"
-        // By a process of its own: a descriptor that writes here could be inherited by another test's child, and what is
-        // being written cannot be run.
+        // By a separate process: another test's child could inherit a descriptor that writes here, and a file that is
+        // open for writing cannot be run.
         let built = DaemonProcess.products.appendingPathComponent("gimbal").path
         #expect(try DaemonProcess.run(URL(fileURLWithPath: "/bin/cp"), [built, program]).status == 0)
         let trap = "/tmp/gimbal-\(Self.user)"

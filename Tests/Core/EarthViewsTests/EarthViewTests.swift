@@ -1,4 +1,4 @@
-// Cameras in Google Earth's words, and back.
+// Cameras converted to Google Earth's views and back.
 
 import EarthViews
 import MapCamera
@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite struct EarthViewTests {
-    /// A position that a camera may have, away from the poles.
+    /// Returns a valid position away from the poles.
     private static func position(_ random: inout Seeded) -> CameraPosition {
         let zoom = random.number(3...21)
         return CameraPosition(
@@ -19,7 +19,7 @@ import Testing
         var random = Seeded(seed)
         let (position, height) = (Self.position(&random), random.number(200...2000))
         let eye = EarthView(position, viewportHeight: height).eye
-        // From so far away that the earth's curve lifts the eye beyond the poles, other views are as good.
+        // So far away that the earth's curve lifts the eye beyond the poles, other views fit equally well.
         guard eye.altitude < 2e6 else { return }
         let (view, isLowered) = try #require(EarthView.seen(by: eye, viewportHeight: height))
         #expect(!isLowered)

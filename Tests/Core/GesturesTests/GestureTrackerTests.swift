@@ -1,4 +1,4 @@
-// Reports to updates: differences, composition, settings, and the velocity that a pan leaves with.
+// From reports to updates: differences, composition, settings, and the velocity at the end of a pan.
 
 import Foundation
 import MapCamera
@@ -29,7 +29,7 @@ private struct Hand {
 
 private func point(_ x: Double, _ y: Double) -> ScreenPoint { ScreenPoint(x: x, y: y) }
 
-/// A value of each kind of gesture that has one.
+/// Returns a value for each kind of gesture that has one.
 private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
     switch kind {
     case .pan: .pan(point(10 * step, 20 * step))
@@ -108,7 +108,7 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
             hand.camera.position.zoom != before.position.zoom || hand.camera.position.bearing != before.position.bearing
         hand.report(GestureEvent(.pan, .began))
         let update = hand.report(GestureEvent(.pan, .changed, .pan(point(5, 5))))
-        // A position that something else gives may turn the camera too; it is no gesture of fingers.
+        // A position set by another source may turn the camera, too; it is not a finger gesture.
         #expect((update == nil) == (turns && kind != .position))
     }
 
@@ -158,7 +158,7 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
         #expect(!hand.tracker.keys(of: 1).contains(GestureKey(feed: 1, kind: .pan, label: .number(1))))
     }
 
-    /// After pan, pinch and rotate in one frame the places under two fingers are under the two fingers.
+    /// After a pan, pinch and rotation in one frame, the places under two fingers are still under them.
     @Test func afterAFrameThePlacesUnderTwoFingersAreUnderThem() throws {
         for seed in UInt64(1)...500 {
             var random = Seeded(seed)
@@ -262,7 +262,7 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
         #expect(momentum?.pan == point(0, 0))
     }
 
-    /// It is recorded, and has to be a number that a gesture line can carry.
+    /// The velocity is recorded and must be a number that a gesture line can carry.
     @Test(arguments: [1e-300, 1e-9])
     func aVelocityMeasuredOverNextToNoTimeIsBounded(elapsed: Double) throws {
         var hand = Hand()
@@ -327,7 +327,7 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
         #expect(hand.release() == nil)
     }
 
-    // MARK: Taps and the one-finger zoom
+    // MARK: Taps and one-finger zoom
 
     @Test func tapsZoomAboutThemWhenNoFingerIsLeft() {
         var hand = Hand()

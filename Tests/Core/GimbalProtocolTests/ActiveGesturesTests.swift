@@ -1,4 +1,4 @@
-// Which gestures requests report, and which are active then. `TracesTests` holds the same against the daemon's own hub.
+// Which gestures requests report, and which are active afterwards. `TracesTests` compares this with the daemon's hub.
 
 import Gestures
 import GimbalProtocol
@@ -18,7 +18,7 @@ import Testing
 
     private let pan = GestureKey(feed: 0, kind: .pan)
 
-    // MARK: What is active
+    // MARK: Active gestures
 
     @Test func aGestureIsActiveFromItsFirstReportToItsEnd() {
         for first in [GesturePhase.began, .changed] {
@@ -80,7 +80,7 @@ import Testing
         active.handle(report(.began, .tilt), 2)
         #expect(active.handle(try request(line).body).map(\.value) == [1, 2])
         #expect(active.isEmpty)
-        // Fingers that stay go on.
+        // Fingers that stay down continue it.
         active.handle(report(.changed), 3)
         #expect(active[pan] == 3)
     }
@@ -104,7 +104,7 @@ import Testing
         #expect(active.handle(.set(.gestures(GestureSwitches(scroll: false)))).map(\.value) == [2])
         active.handle(report(.changed, .pan), 4)
         #expect(active.all.map(\.value) == [3])
-        // Only what is set changes.
+        // Only given members change.
         #expect(active.handle(.set(.gestures(GestureSwitches(scroll: true)))).isEmpty)
         active.handle(report(.changed, .pan), 5)
         active.handle(report(.changed, .tilt), 6)
@@ -118,9 +118,9 @@ import Testing
         #expect(active.isEmpty)
     }
 
-    // MARK: What is reported
+    // MARK: Reported gestures
 
-    /// Two fingers of a surface, so many points to the left and right of its middle; none is their lifting.
+    /// Returns a report of two fingers at a distance left and right of the surface's middle; `nil` lifts them.
     private func fingers(_ reach: Double?, on surface: String) -> String {
         let touches = reach.map { #"{"id":1,"x":\#(200 - $0),"y":400},{"id":2,"x":\#(200 + $0),"y":400}"# }
         return #"{"type":"touch","surface":"\#(surface)","touches":[\#(touches ?? "")]}"#
@@ -156,7 +156,7 @@ import Testing
     }
 
     @Test func aSurfacesOwnTimeCountsWhereItTellsOne() throws {
-        // Two taps in half a second are none of one finger's double taps unless the surface says that they were faster.
+        // Two taps half a second apart are no double tap unless the surface's own times say they were faster.
         func taps(_ members: (Double) -> String) throws -> [GestureKind] {
             var reporter = GestureReporter()
             return try [0.0, 50, 500, 550].enumerated().flatMap { index, time in

@@ -1,4 +1,4 @@
-// The decoder: as strict as it says, and of Foundation's opinion on random and mutated lines.
+// The decoder is as strict as documented, and agrees with Foundation on random and mutated lines.
 
 import Foundation
 import Gestures
@@ -8,7 +8,7 @@ import Testing
 
 @testable import GimbalProtocol
 
-/// Decodes one line; the requests, or the rejection.
+/// Decodes one line; returns the requests or the rejection.
 private func decode(_ line: String) -> Result<[Request], Rejection> { decode(Array(line.utf8)) }
 
 private func decode(_ bytes: [UInt8]) -> Result<[Request], Rejection> {
@@ -24,7 +24,7 @@ private func error(_ line: String) -> WireError? {
     if case .failure(let rejection) = decode(line) { rejection.error } else { nil }
 }
 
-/// Whether the bytes are JSON, as far as the tape is concerned.
+/// Whether the bytes are JSON according to the tape.
 private func isJSON(_ bytes: [UInt8]) -> Bool {
     var tape = JSONTape(names: Field.ofRequests)
     do throws(JSONError) {
@@ -127,17 +127,17 @@ private func isJSON(_ bytes: [UInt8]) -> Bool {
     @Test func longDecimalsAreReadToTheLastBit() {
         var random = Seeded(3)
         for _ in 0..<20_000 {
-            // One in a thousand is so near to the middle of two doubles that only what a division leaves over tells.
+            // One in a thousand is so close to the midpoint of two doubles that only the division's remainder decides.
             let digits = (0..<random.integer(16...18)).map { _ in "\(random.integer(0...9))" }.joined()
             let point = digits.index(digits.startIndex, offsetBy: random.integer(0...4))
             expectReadToTheLastBit("\(random.integer(1...9))\(digits[..<point]).\(digits[point...])")
-            // As near to one double as to the next, or a little nearer.
+            // Exactly at or barely above the midpoint of two doubles.
             let below = random.integer(1 << 52...(1 << 53 - 1))
             expectReadToTheLastBit("\(below).5\(["", "0", "01", "001", "0001"][random.integer(0...4)])")
         }
     }
 
-    /// That a number is read as the C library reads it.
+    /// Expects a number to be read as the C library reads it.
     private func expectReadToTheLastBit(_ text: String) {
         guard let wanted = Double(text), wanted.isFinite else { return }
         guard

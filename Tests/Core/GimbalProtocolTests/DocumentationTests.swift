@@ -1,4 +1,4 @@
-// The protocol's prose says nothing that the decoder or the schema would not.
+// The protocol's prose agrees with the decoder and the schema.
 
 import Foundation
 import TestSupport
@@ -7,7 +7,7 @@ import Testing
 @testable import GimbalProtocol
 
 @Suite struct DocumentationTests {
-    /// The lines of all fenced blocks of a kind.
+    /// Returns the lines of all fenced blocks of a kind.
     private func examples(_ kind: String) throws -> [String] {
         try Files.fenced("json \(kind)", in: "Protocols/README.md")
     }

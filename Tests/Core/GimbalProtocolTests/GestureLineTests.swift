@@ -1,4 +1,4 @@
-// The fast way of reading a line beside the general one: what it reads, it reads as the decoder does.
+// The fast path for reading a line gives the same result as the general decoder.
 
 import Foundation
 import Gestures
@@ -8,7 +8,7 @@ import Testing
 @testable import GimbalProtocol
 
 @Suite struct GestureLineTests {
-    /// Lines that are read the fast way, and some that are nearly so.
+    /// Lines that the fast path reads, and near misses.
     private static let lines: [String] = [
         #"{"type":"pan","phase":"changed","focus":{"x":195.5,"y":420},"translation":{"x":-12.625,"y":3.5}}"#,
         #"{"type": "pan", "phase": "began", "focus": {"x": 0, "y": -0.0}, "translation": {"x": 1, "y": 2}}"#,
@@ -21,7 +21,7 @@ import Testing
         #"{"type":"two-finger-tap","phase":"ended","camera":"c.1_2-3"}"#,
     ]
 
-    /// What a line means to the general decoder.
+    /// Returns a line's meaning according to the general decoder.
     private func general(_ line: [UInt8], _ decoder: inout RequestDecoder) -> String {
         var requests: [Request] = []
         do throws(Rejection) {
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    /// Compares the two on a line that the fast way reads; says whether it does.
+    /// Compares both on a line that the fast path reads; returns whether it does.
     private func compare(_ line: [UInt8], _ decoder: inout RequestDecoder) -> Bool {
         guard GestureLine(line.span) != nil else { return false }
         let wanted = general(line, &decoder)
@@ -42,7 +42,7 @@ import Testing
                 Issue.record("\(String(decoding: line, as: UTF8.self)): \(read), and the decoder reads \(wanted)")
             }
         } catch {
-            // What has a camera of a name that none can have is left to the decoder after all.
+            // A line whose camera name is invalid is left to the decoder after all.
             let text = String(decoding: line, as: UTF8.self)
             if "\(error)" != wanted { Issue.record("\(text): \(error), not \(wanted)") }
         }

@@ -1,4 +1,4 @@
-// Requests mean to the daemon's decoder what they say here, and its lines are read as what they are.
+// The daemon's decoder reads requests as they were meant here, and its own lines are recognized.
 
 import Gestures
 import MapCamera
@@ -8,7 +8,7 @@ import Touches
 
 @testable import GimbalProtocol
 
-/// What a test has made such that it is there.
+/// Unwraps a value that a test has made so that it exists.
 private func present<Value>(_ value: Value?) -> Value {
     guard let value else { preconditionFailure("it is not there") }
     return value
@@ -117,7 +117,7 @@ private let others: [ClientRequest] = {
     ]
 }()
 
-/// Requests of every type, and of each with every member that there is.
+/// Requests of every type, together with every member of each.
 let everyRequest = gestures + touches + commands + questions + others
 
 @Suite struct ReceivedLineTests {

@@ -1,5 +1,5 @@
-// Metrics are made of answers by the description of their members; what real programs make of the text, Tests/System/metrics.sh
-// says.
+// Metrics are generated from answers by the description of their members. Tests/System/metrics.sh checks how real
+// programs read the text.
 
 import Testing
 

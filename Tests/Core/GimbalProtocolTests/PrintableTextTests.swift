@@ -1,4 +1,4 @@
-// The gate to terminals and logs: what it writes out, and what it leaves as it is.
+// The gate to terminals and logs: what it escapes, and what it keeps.
 
 import Foundation
 import GimbalProtocol
@@ -58,15 +58,15 @@ import Testing
 
     // MARK: The sources
 
-    /// Where what writes to a terminal may stand, so many times.
+    /// The files that may write to a terminal, and how often each does.
     private static let allowed = [
-        // A signal handler makes no objects: a literal.
+        // A signal handler creates no objects: a literal.
         "Client/gimbal/Terminal/Keyboard.swift": 1,
-        // Standard output of lines that were collected, each of them printable or for no terminal.
+        // Standard output of collected lines, each printable or not for a terminal.
         "Client/gimbal/Terminal/Terminal.swift": 1,
     ]
 
-    /// The type keeps text out that is not printable; this keeps the programs from going around it.
+    /// The type rejects unprintable text; this keeps the programs from bypassing it.
     @Test func programsWriteTextByTheGateAlone() throws {
         let writers =
             #/

@@ -1,4 +1,4 @@
-// What is written of positions and errors, byte for byte.
+// The output for positions and errors, byte for byte.
 
 import MapCamera
 import TestSupport

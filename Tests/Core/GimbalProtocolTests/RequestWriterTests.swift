@@ -1,4 +1,4 @@
-// Requests that are written mean what was read.
+// Written requests mean the same as those that were read.
 
 import Gestures
 import TestSupport
@@ -18,7 +18,7 @@ import Testing
         return writer.withBytes { bytes in String(decoding: (0..<bytes.count).map { bytes[$0] }, as: UTF8.self) }
     }
 
-    /// What a request asks for; a gesture's time is the line's.
+    /// Returns what requests ask for; a gesture's time is its line's.
     private func meaning(_ requests: [Request]) -> [String] {
         requests.map { request in
             guard case .gesture(var gesture) = request.body else { return "\(request.body)" }

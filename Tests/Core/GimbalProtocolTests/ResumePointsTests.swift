@@ -1,4 +1,4 @@
-// A reader of many cameras that comes back: what it asks for, and what it is told was missed.
+// A reader of many cameras that reconnects: what it asks for, and what it learns it missed.
 
 @testable import GimbalProtocol
 import MapCamera
@@ -33,7 +33,7 @@ import Testing
             if let gap = points.note(Self.subscribed(name, seq: 10)) { told[name] = gap.missed }
         }
         #expect(Set(told.keys) == Set(Self.names).subtracting(asked.keys) && told.values.allSatisfy { $0 == 3 })
-        // What was asked for follows, the rest goes on from now.
+        // Cameras that were asked for resume; the others continue from now.
         #expect(Self.names.allSatisfy { points.points[$0]?.seq == (told[$0] == nil ? 7 : 10) })
     }
 

@@ -1,5 +1,5 @@
-// The code, the JSON Schema and the tables of the specification know the same messages and the same members, in both
-// directions. What code knows is found out by asking it: a member that is read cannot be `[[]]`, which is no value of any.
+// The code, the JSON Schema and the specification's tables know the same messages and members, in both directions. The
+// code is probed for what it reads: a member that is read cannot be `[[]]`, which is no member's value.
 
 import Foundation
 import Gestures
@@ -10,7 +10,7 @@ import Touches
 
 @testable import GimbalProtocol
 
-/// The schema, as far as it says which members an object has.
+/// The schema, as a description of the members of objects.
 private struct Members {
     let schema: JSON
 
@@ -18,7 +18,7 @@ private struct Members {
 
     func definition(_ name: String) -> JSON { schema["$defs"]?[name] ?? .null }
 
-    /// The schemas that hold for a value: one, what it refers to, and what its conditions choose.
+    /// Returns the schemas that apply to a value: the given one, those it refers to, and those its conditions select.
     private func parts(_ schema: JSON, _ value: JSON) -> [JSON] {
         var parts = [schema]
         if let name = schema["$ref"]?.string?.split(separator: "/").last {
@@ -34,7 +34,7 @@ private struct Members {
         return parts
     }
 
-    /// The conditions that the schema makes: a member that is a word, or the kind of a value.
+    /// Evaluates the schema's conditions: a member that is a word, or the type of a value.
     private func holds(_ condition: JSON, _ value: JSON) -> Bool {
         if let type = condition["type"]?.string {
             switch value {
@@ -55,7 +55,7 @@ private struct Members {
         }
     }
 
-    /// All names of members that stand anywhere in the schema.
+    /// The names of all members anywhere in the schema.
     var names: Set<String> {
         func names(_ json: JSON) -> Set<String> {
             switch json {
@@ -70,8 +70,8 @@ private struct Members {
         return names(schema)
     }
 
-    /// Calls a body with every object of a value: where it stands, its members by the schema, and a way to set one of its
-    /// members in the whole.
+    /// Calls a body with every object in a value: its path, its members according to the schema, and a function that
+    /// sets one of its members in the whole.
     func visit(
         _ schema: JSON, _ value: JSON, at path: String = "", _ rebuild: @escaping (JSON) -> JSON = { $0 },
         _ body: (_ path: String, _ known: Set<String>, _ object: [String: JSON], _ with: (String, JSON) -> JSON) -> Void
@@ -110,7 +110,7 @@ private struct Members {
     }
 }
 
-/// What no member may be.
+/// A value that is wrong for every member.
 private let wrong = JSON.array([.array([])])
 
 @Suite struct SchemaMembersTests {
@@ -156,7 +156,7 @@ private let wrong = JSON.array([.array([])])
 
     // MARK: Answers
 
-    /// Lines of every type, each with every member that there is.
+    /// Returns lines of every type, together with every member of each.
     private func everyAnswer() throws -> [String] {
         let id: [UInt8] = Array("\"a\"".utf8)
         let position = CameraPosition(
@@ -217,14 +217,14 @@ private let wrong = JSON.array([.array([])])
         ]
         var line = LineWriter()
         for message in messages {
-            // Of events only `subscribed` answers a request.
+            // Of all events only `subscribed` answers a request.
             let isAnswer = message.event == nil || message.type == .subscribed
             line.answer(message, isAnswer ? id.span : Span())
         }
         line.input([.stop], camera: "left", timeMs: 5)
         line.input(TraceHeader(), camera: "left", timeMs: 5)
         let written = String(decoding: line.bytes, as: UTF8.self).split(separator: "\n").map(String.init)
-        // The hub names its counters; they are those of the specification.
+        // The hub names its counters, which are in the specification.
         let stats = try Files.fenced("json server", in: "Protocols/README.md").filter { $0.contains("\"stats\"") }
         return written + stats
     }
@@ -239,7 +239,7 @@ private let wrong = JSON.array([.array([])])
             types.insert(type)
             let normal = try ServerLine(line: json.text.utf8)
             members.visit(members.definition("serverLine"), json) { path, properties, object, with in
-                // What a camera is fed is a request, and so is what moves it.
+                // The input to a camera is a request, and so is the cause of its motion.
                 guard !(type + path).hasPrefix("gesture/line"), !path.hasPrefix("/motion/request") else { return }
                 let place = "\(type)\(path)"
                 let other: Set = place == "motion/motion" ? ["request", "glide"] : []
@@ -258,7 +258,7 @@ private let wrong = JSON.array([.array([])])
 
     // MARK: Tables of the specification
 
-    /// The rows of the table whose heading begins so, as the words in backquotes of each cell.
+    /// Returns the rows of the table whose heading begins with this, as the words in backquotes of each cell.
     private func table(_ heading: String) throws -> [[[String]]] {
         let lines = try Files.text("Protocols/README.md").split(separator: "\n", omittingEmptySubsequences: false)
         let start = try #require(lines.firstIndex { $0.hasPrefix(heading) }, "there is no table \(heading)")
@@ -272,7 +272,7 @@ private let wrong = JSON.array([.array([])])
 
     private func firstWords(_ heading: String) throws -> Set<String> { Set(try table(heading).flatMap(\.[0])) }
 
-    /// Holds the words of a table against those of the code, one by one.
+    /// Compares the words of a table with those of the code.
     private func expect(_ words: Set<String>, in table: String, are code: some Sequence<String>) {
         for word in Set(code).subtracting(words).sorted() {
             Issue.record("\(word) is missing in the table \(table)… of Protocols/README.md")
@@ -289,7 +289,7 @@ private let wrong = JSON.array([.array([])])
             try firstWords("| `kind` |").subtracting(["kind"]), in: "| `kind` |",
             are: UpdateKind.allCases.map(\.rawValue))
         let gestures = GestureKind.allCases.map(\.type)
-        // Each of these has a section of its own.
+        // Each of these has its own section.
         let told: Set = [
             "move", "animate", "tour", "subscribe", "unsubscribe", "hello", "trace", "trace-end", "touch", "marker",
             "await-idle", "present",
@@ -308,7 +308,7 @@ private let wrong = JSON.array([.array([])])
         let folder = "Protocols/conformance"
         let cases = try FileManager.default.contentsOfDirectory(atPath: Files.root.appendingPathComponent(folder).path)
             .filter { $0.hasSuffix(".json") }.map { try Files.text("\(folder)/\($0)") }
-        // Some stand in a text within a text.
+        // Some are in a text within a text.
         let words = Set(cases.flatMap { $0.matches(of: /"type\\?"\s*:\s*\\?"([a-z-]+)/).map { String($0.1) } })
         for word in ClientRequest.blanks.map(\.type) + MessageType.allCases.map(\.rawValue) where !words.contains(word)
         {

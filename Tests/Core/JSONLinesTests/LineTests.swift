@@ -1,4 +1,4 @@
-// Lines out of bytes however they are cut, and numbers into bytes.
+// Lines from bytes that are split anywhere, and numbers written as bytes.
 
 import Foundation
 import TestSupport
@@ -6,7 +6,7 @@ import Testing
 
 @testable import JSONLines
 
-/// Feeds bytes in pieces and collects what the framer makes of them, as text.
+/// Feeds bytes in pieces and returns the framer's output as text.
 private func lines(_ bytes: [UInt8], cutAt cuts: [Int]) -> [String] {
     var framer = LineFramer(longest: 65_536)
     var waiting: [UInt8] = []
@@ -138,7 +138,7 @@ private func lines(_ bytes: [UInt8], cutAt cuts: [Int]) -> [String] {
         }
     }
 
-    /// The sum of two decimals with as many digits behind the point, as text.
+    /// Returns the sum, as text, of two decimals with equally many digits after the point.
     func sum(_ one: String, _ other: String) -> String {
         var (digits, carry) = ([UInt8](), UInt8(0))
         let length = max(one.utf8.count, other.utf8.count)
@@ -160,7 +160,7 @@ private func lines(_ bytes: [UInt8], cutAt cuts: [Int]) -> [String] {
     @Test func numbersAreRoundedAsTheirExactValuesAre() throws {
         var random = Seeded(31)
         for _ in 0..<400 {
-            // The middle between a double and the next one, to the last digit, goes to the even one of the two.
+            // The exact midpoint of a double and the next one rounds to the even one.
             let value = Double(bitPattern: UInt64(random.integer(2...0x4330_0000_0000_0000)))
             var middle = sum(String(format: "%.1080f", value), String(format: "%.1080f", value.ulp / 2))
             while middle.last == "0" { middle.removeLast() }

@@ -1,4 +1,4 @@
-// Words, strings, numbers and the tape, each beside another reader of the same bytes or a list of all that there is.
+// Words, strings, numbers and the tape, each compared with another reader of the same bytes or with a complete list.
 
 import Foundation
 import TestSupport
@@ -7,8 +7,8 @@ import Testing
 @testable import JSONLines
 
 @Suite struct WordTableTests {
-    /// A hundred and twenty-eight different words of one to twenty bytes, so many that their entries collide, and that share
-    /// most of their bytes.
+    /// 128 different words of one to twenty bytes, so many that their entries collide, and that share most of their
+    /// bytes.
     private static let words: [String] = {
         var random = Seeded(7)
         var words: [String] = []
@@ -62,7 +62,7 @@ import Testing
                 #expect(table.index(of: bytes.span, 0, bytes.count) == nil, "\(other)")
                 #expect(table.quoted(in: Array("\"\(other)\"".utf8).span, at: 0) == nil, "\(other)")
             }
-            // Quotes that are not there, at the front or behind, and a place beyond the text.
+            // A missing quote before or after the word, and an offset beyond the text.
             #expect(table.quoted(in: Array("'\(word)\"".utf8).span, at: 0) == nil)
             #expect(table.quoted(in: Array("\"\(word)".utf8).span, at: 0) == nil)
             #expect(table.quoted(in: Array("\"\(word)\"".utf8).span, at: 40) == nil)
@@ -76,7 +76,7 @@ import Testing
         return text
     }
 
-    /// The bytes at and beside the ends of each range in the table of well-formed UTF-8.
+    /// The bytes at and next to the ends of each range in the table of well-formed UTF-8.
     private static let seconds: [UInt8] = [0x41, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0]
     private static let others: [UInt8] = [0x7f, 0x80, 0xbf, 0xc0]
 
@@ -183,7 +183,7 @@ extension NumberTests {
     }
 }
 
-/// A value of JSON and one of the ways to write it.
+/// A JSON value and one way to write it.
 private struct Document {
     var text = ""
     private var random: Seeded
@@ -245,7 +245,7 @@ private struct Document {
 }
 
 @Suite struct WholeTapeTests {
-    /// As many known names as there can be, half of which share the last bit, and some unknown ones.
+    /// The maximum number of known names, half of which share the last bit, and some unknown ones.
     private static let known = (0..<127).map { "name\($0)" }
     private static let unknown = ["", "name", "name127", "é", "a name of more than sixteen bytes", "n\u{1F5FA}"]
 
@@ -259,7 +259,7 @@ private struct Document {
             #expect(found.kind == .string && JSONText.text(line.span, found.text) == string)
             #expect(found.isEscaped == line[found.text.range].contains(UInt8(ascii: "\\")))
         case .array(let values):
-            // Of an array that is no member with a known name, only what is nested is kept.
+            // In an array that is not a known member's value, only nested values are kept.
             let kept = node == 0 || found.field != JSONTape.unknownName ? values : values.filter { $0.isNested }
             #expect(found.kind == .array && tape.count(of: node) == kept.count)
             var inner = node + 1
@@ -285,7 +285,7 @@ private struct Document {
     @Test(arguments: 0..<150) func theTapeHoldsWhatALineSays(seed: UInt64) throws {
         let line = Array(Document(seed: seed, names: Self.known + Self.unknown).text.utf8)
         var tape = JSONTape(names: WordTable(Self.known))
-        // What an earlier line has left there must not be seen.
+        // Data left by an earlier line must not be visible.
         try tape.read(Array(Document(seed: seed + 1000, names: Self.known).text.utf8).span)
         try tape.read(line.span)
         try check(tape, 0, JSON(String(decoding: line, as: UTF8.self)), line)

@@ -1,5 +1,5 @@
-// The camera against cases computed apart from it in 60 digits, to 1e-6 of a point. `Cases/camera-cases.py` says what a
-// case has, checks them and makes more.
+// Compares the camera with cases computed independently in 60 digits, to 1e-6 of a point. `Cases/camera-cases.py`
+// documents, checks and generates the cases.
 
 import Foundation
 import TestSupport
@@ -32,7 +32,7 @@ import Testing
             let viewport = try Self.viewport(testCase)
             let start = try Self.position(testCase["camera"])
             let wanted = try Self.position(testCase["exact"]?["camera"])
-            // The cases know no constraints: not every camera may be there, or get there.
+            // The cases ignore constraints: a camera may not be allowed at the start or the end.
             guard Self.isAllowed(start, viewport), Self.isAllowed(wanted, viewport) else {
                 constrained += 1
                 continue
@@ -46,7 +46,7 @@ import Testing
         #expect(count + constrained == 87 && count > 50, "\(count) held, \(constrained) constrained")
     }
 
-    /// How far a projection is from the exact answer, in points of its screen; `nil` for a case of another kind.
+    /// Returns the distance of a projection from the exact answer, in points of its screen; `nil` for other cases.
     private static func projectionError(of testCase: JSON) throws -> Double? {
         let position = try position(testCase["camera"])
         let projection = Projection(position, viewport: try viewport(testCase))
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    /// What moves the camera; `nil` for a case of another kind.
+    /// Returns the updates that move the camera; `nil` for other cases.
     private static func updates(of testCase: JSON) throws -> [CameraUpdate]? {
         func anchor() throws -> ScreenPoint { try point(testCase["point"]) }
         switch testCase["op"]?.string {
@@ -98,13 +98,13 @@ import Testing
         distance(Camera(position: position, viewport: viewport).position, position, viewport) < 1e-9
     }
 
-    /// The distance of two positions: the largest of what their targets, zooms and angles differ by.
+    /// Returns the distance of two positions: the largest difference of their targets, zooms and angles.
     private static func distance(_ a: CameraPosition, _ b: CameraPosition, _ viewport: Viewport) -> Double {
         let angles = max(abs(wrap180(a.bearing - b.bearing)), abs(a.viewingAngle - b.viewingAngle))
         return max(abs(a.zoom - b.zoom), angles, distance(a.target, b.target, Projection(b, viewport: viewport)))
     }
 
-    /// The distance of two places in points on the ground.
+    /// Returns the distance of two places in points on the ground.
     private static func distance(_ a: LatLng, _ b: LatLng, _ projection: Projection) -> Double {
         let east = wrap180(a.longitude - b.longitude) * (.pi / 180)
         return hypot(east, MercatorPoint(a).y - MercatorPoint(b).y) * projection.scale

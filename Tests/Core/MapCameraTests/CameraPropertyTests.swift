@@ -1,4 +1,4 @@
-// What must hold for every camera, on thousands of cameras from seeds.
+// Properties of every camera, checked on thousands of random cameras.
 
 import Foundation
 import TestSupport
@@ -58,7 +58,7 @@ extension Seeded {
     }
 }
 
-/// The distance of two screen points.
+/// Returns the distance of two screen points.
 private func distance(_ a: ScreenPoint?, _ b: ScreenPoint) -> Double {
     a.map { hypot($0.x - b.x, $0.y - b.y) } ?? .infinity
 }
@@ -99,7 +99,7 @@ func isWithinConstraints(_ camera: Camera) -> Bool {
             let camera = random.camera()
             let point = random.point(in: camera.viewport)
             guard let place = camera.projection.coordinate(for: point), abs(place.latitude) < 89 else { continue }
-            // From more than half a world away, the short way round is another.
+            // More than half a world away, the short way round is a different one.
             let east = abs(wrap180(place.longitude - camera.position.target.longitude))
             guard camera.position.zoom > 4, east < 170 else { continue }
             #expect(distance(camera.projection.point(for: place), point) < 1e-4, "seed \(seed)")
@@ -136,7 +136,7 @@ func isWithinConstraints(_ camera: Camera) -> Bool {
         let now = camera.projection.place(under: point)
         let east = (now.x - place.x).remainder(dividingBy: 2 * .pi)
         let error = hypot(east, now.y - place.y) * camera.projection.scale
-        // A point near the horizon sees ground that is many points per point away.
+        // A point near the horizon shows ground that spans many points per point.
         #expect(error < 1e-5, "seed \(seed): off by \(error) points")
     }
 

@@ -1,4 +1,4 @@
-// Single cases: the table of the ceiling, wraps, bounds, easings and animations.
+// Single cases: the table of the ceiling, wrapping, bounds, easings and animations.
 
 import Foundation
 import TestSupport
@@ -70,7 +70,7 @@ import Testing
                 == nil)
     }
 
-    /// With nine decimals, as the protocol has them, west must not become east.
+    /// With nine decimals, as in the protocol, west must not become east.
     @Test(arguments: [
         (10.0000000004, 10.0000000001), (0, -1e-12), (1e-300, 0), (-179.9999999999, -180), (180, 179.9999999996),
         (0.0009765625, 0.0009765615), (-73.5, -73.5000000019), (120.123456789, 120.1234567885), (5, 4.999999998),
@@ -218,7 +218,7 @@ import Testing
                 }
             }
         }
-        // Google's `fitBounds:` leaves as much on each side.
+        // Google's `fitBounds:` leaves the same margin on each side.
         #expect(CameraUpdate.defaultFitPadding == 64)
     }
 }

@@ -1,4 +1,4 @@
-// What must hold where the world, bounds, viewports and limits end, on thousands of cameras from seeds.
+// Properties at the edges of the world, bounds, viewports and limits, checked on thousands of random cameras.
 
 import Foundation
 import TestSupport
@@ -7,7 +7,7 @@ import Testing
 @testable import MapCamera
 
 extension Seeded {
-    /// A viewport of any size that the protocol allows, with any padding; most are far too small for their padding.
+    /// Returns a viewport of any allowed size with any padding; most are far too small for their padding.
     fileprivate mutating func oddViewport() -> Viewport {
         func size(_ random: inout Seeded) -> Double { exp2(random.number(log2(0.001)...log2(100_000))) }
         func edge(_ random: inout Seeded) -> Double { random.chance(0.5) ? 0 : random.number(0...100_000) }
@@ -15,7 +15,7 @@ extension Seeded {
         return Viewport(width: size(&self), height: size(&self), padding: padding)
     }
 
-    /// A range of zooms anywhere within the limits.
+    /// Returns a zoom range anywhere within the limits.
     fileprivate mutating func zoomRange() -> ZoomRange {
         let (a, b) = (number(2...21), number(2...21))
         guard let range = ZoomRange(min: min(a, b), max: max(a, b)) else {
@@ -24,7 +24,7 @@ extension Seeded {
         return range
     }
 
-    /// A camera held by bounds and a zoom range.
+    /// Returns a camera constrained by bounds and a zoom range.
     fileprivate mutating func heldCamera() -> Camera {
         var camera = camera()
         camera.setTargetBounds(bounds())
@@ -32,7 +32,7 @@ extension Seeded {
         return camera
     }
 
-    /// One of the easings, none of which leaves [0, 1].
+    /// Returns one of the easings, none of which leaves [0, 1].
     fileprivate mutating func easing() -> Easing {
         [Easing.default, .linear, .easeIn, .easeOut, .easeInOut][integer(0...4)]
     }
@@ -151,7 +151,7 @@ extension Seeded {
             let bounds = random.bounds()
             let insets = EdgeInsets(all: random.number(0...20))
             let (position, fits) = camera.position(fitting: bounds, insets: insets)
-            // Beyond half the world the nearest copy of a corner is another; at the pole the camera may be held back.
+            // Beyond half the world another copy of a corner is nearest; at the pole the camera may be held back.
             guard let position, bounds.width < 179, abs(position.target.latitude) < 85 else { continue }
             camera.apply(.fitBounds(bounds, insets: insets))
             let edges = camera.viewport.padding + insets

@@ -1,5 +1,5 @@
-// The elementary functions against cases computed apart from them in 60 digits, which `Cases/elementary.py` makes and
-// checks, and what must be exact, symmetric and monotone.
+// Compares the elementary functions with cases computed independently in 60 digits, which `Cases/elementary.py`
+// generates and checks, and tests exactness, symmetry and monotonicity.
 
 import Foundation
 import TestSupport
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    // MARK: Exact
+    // MARK: Exactness
 
     @Test func multiplesOfThirtyDegreesAreExactWhereTheirSineIs() {
         let sines = [0, 0.5, nil, 1, nil, 0.5, 0, -0.5, nil, -1, nil, -0.5]
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    // MARK: Symmetric, monotone
+    // MARK: Symmetry and monotonicity
 
     @Test func functionsAreOddOrEvenToTheLastBit() {
         var random = Seeded(1)
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    /// What moves further never comes out behind: from a number to its neighbour, and where tables and series meet.
+    /// No larger argument gives a smaller result: between neighbouring numbers, and where tables and series meet.
     @Test func functionsGrowWithTheirArguments() {
         let growing: [(name: String, range: ClosedRange<Double>, seams: [Double], value: (Double) -> Double)] = [
             ("latitude", 0...40, [0.2, 3.25], Elementary.latitude(ofNorthing:)),
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    // MARK: At the ends
+    // MARK: Limits
 
     @Test func infinitiesZerosAndWhatIsNoNumberHaveDefinedResults() {
         let (infinity, nan) = (Double.infinity, Double.nan)

@@ -1,4 +1,4 @@
-// What goes on when fingers have left: flings of pans, inertia of pinches and rotations.
+// Motion after the fingers have lifted: flings of pans, inertia of pinches and rotations.
 
 import Foundation
 import TestSupport
@@ -109,7 +109,7 @@ private let somewhere = CameraPosition(target: LatLng(latitude: 0, longitude: 0)
             let momentum = Momentum(anchor: anchor, zoom: random.number(-12...12), bearing: random.number(-500...500))
             guard let glide = Glide(momentum, of: camera) else { continue }
             let place = camera.projection.place(under: anchor)
-            // Near the horizon a gesture takes hold lower down; how low depends on the angle, which zooming out lowers.
+            // Near the horizon an anchor is lowered by an amount that depends on the angle, which zooming out lowers.
             guard camera.projection.lowered(anchor) == anchor else { continue }
             var motion = Motion(glide, at: 0)
             var goesOn = true
@@ -141,7 +141,7 @@ private let somewhere = CameraPosition(target: LatLng(latitude: 0, longitude: 0)
         let anchor = ScreenPoint(x: 100, y: 200)
         var momentum = Momentum(focus: anchor, pan: ScreenPoint(x: 600, y: -300), anchor: anchor, zoom: 2, bearing: 90)
         var motion = Motion(try #require(Glide(momentum, of: camera)), at: 0)
-        // The place under the fingers goes on over the screen as a fling's does, and turns and grows about itself.
+        // The place under the fingers continues across the screen as in a fling, and rotates and scales about itself.
         let place = camera.projection.place(under: anchor).coordinate
         var last = anchor
         for _ in 0..<20 {
@@ -151,7 +151,7 @@ private let somewhere = CameraPosition(target: LatLng(latitude: 0, longitude: 0)
             last = now
         }
         #expect(camera.position.zoom > 10.15 && camera.position.bearing > 8)
-        // Where zoom and bearing are at rest, it is the fling.
+        // While zoom and bearing are at rest, it equals the fling.
         momentum.zoom = 0
         momentum.bearing = 0
         var (one, other) = (Camera(position: somewhere), Camera(position: somewhere))

@@ -1,5 +1,5 @@
-// Flights and tours against cases computed apart from them in 50 digits, to a billionth of a degree and of a zoom level: what
-// the protocol prints. `Cases/tour-cases.py` says what a case has, checks them and makes more.
+// Compares flights and tours with cases computed independently in 50 digits, to the protocol's precision: a billionth
+// of a degree and of a zoom level. `Cases/tour-cases.py` documents, checks and generates the cases.
 
 import Foundation
 import TestSupport
@@ -66,7 +66,8 @@ import Testing
             try position(json), path, turns: Int(try number(json["turns"])), wait: try number(json["waitMs"]))
     }
 
-    /// The distance of a pose from a position: the largest of what target, zoom and angles differ by, in degrees and levels.
+    /// Returns the distance of a pose from a position: the largest difference of target, zoom and angles, in their
+    /// units.
     private static func distance(_ pose: Pose, _ wanted: CameraPosition) throws -> Double {
         guard case .target(let target) = pose.anchor else { throw CocoaError(.featureUnsupported) }
         let place = GlobeVector(target).way(to: GlobeVector(wanted.target)).angle

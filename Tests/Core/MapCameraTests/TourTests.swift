@@ -1,4 +1,4 @@
-// Flights and tours on the way: exact ends, constraints, smooth speeds, monotone zooms; and the ways that are none.
+// Flights and tours on their way: exact ends, constraints, smooth speeds, monotone zooms; and paths of zero length.
 
 import Foundation
 import TestSupport
@@ -7,20 +7,20 @@ import Testing
 @testable import MapCamera
 
 extension Pose {
-    /// Where it asks the target to be.
+    /// The requested target.
     fileprivate var target: LatLng? { if case .target(let target) = anchor { target } else { nil } }
 }
 
-/// The values of a pose that change over time: the target as a vector, which nothing wraps, then the view.
+/// Returns the values of a pose that change over time: the target as a vector, which never wraps, then the view.
 private func values(_ pose: Pose) throws -> [Double] {
     let place = GlobeVector(try #require(pose.target))
     return [place.x, place.y, place.z, pose.view.zoom, pose.view.bearing, pose.view.viewingAngle]
 }
 
-/// The angle between two places, in degrees.
+/// Returns the angle between two places, in degrees.
 private func angle(_ a: LatLng, _ b: LatLng) -> Double { GlobeVector(a).way(to: GlobeVector(b)).angle }
 
-/// How much of each value a millisecond brings, just before a time or just behind it.
+/// Returns the change of each value per millisecond, just before or just after a time.
 private func speeds(at time: Double, _ step: Double, _ pose: (Double) -> Pose) throws -> [Double] {
     zip(try values(pose(time + step)), try values(pose(time))).map { ($0 - $1) / step }
 }
@@ -34,7 +34,7 @@ extension Seeded {
 
     fileprivate mutating func easing() -> Easing { [.default, .linear, .easeIn, .easeOut, .easeInOut][integer(0...4)] }
 
-    /// Stops of all kinds, with waits, at times none.
+    /// Returns stops of all kinds, some without a duration, some with a wait.
     fileprivate mutating func stops(_ count: Int) -> [Tour.Stop] {
         (0..<count).map { _ in
             let duration = chance(0.2) ? 0 : number(1...900)
@@ -73,7 +73,7 @@ extension Seeded {
             target: LatLng(latitude: latitude, longitude: longitude), zoom: zoom, bearing: bearing, viewingAngle: 0)
     }
 
-    /// Every frame of a motion, each within the constraints.
+    /// Returns every frame of a motion; expects each to be within the constraints.
     private func frames(_ motion: Motion, of camera: inout Camera) -> [CameraPosition] {
         var (motion, frames, goesOn) = (motion, [CameraPosition](), true)
         while goesOn {
@@ -131,7 +131,7 @@ extension Seeded {
             let start = try values(animation.pose(at: 0))
             #expect(zip(start, try values(animation.pose(at: 1e-6))).allSatisfy { abs($0 - $1) < 1e-6 })
             let end = try values(animation.pose(at: 4000))
-            // The bearing comes from the other side of north.
+            // The bearing arrives from the other side of north.
             for (index, (a, b)) in zip(try values(animation.pose(at: 4000 - 1e-6)), end).enumerated() {
                 #expect(abs(index == 4 ? wrap180(a - b) : a - b) < 1e-6)
             }
@@ -198,7 +198,7 @@ extension Seeded {
                 var wanted = camera
                 wanted.apply(.setCamera(stop.position))
                 #expect(leg.stop == wanted.position && leg.end == leg.arrival + stop.wait)
-                // A leg that lasts is near its stop just before it comes there, and exactly there while it waits.
+                // A leg with a duration is near its stop just before arrival, and exactly there while it waits.
                 if leg.arrival > leg.start {
                     let pose = tour.pose(at: leg.arrival - 1e-7)
                     let target = try #require(pose.target)
@@ -223,7 +223,7 @@ extension Seeded {
                 let before = try speeds(at: leg.start, -1e-4, tour.pose)
                 let behind = try speeds(at: leg.start, 1e-4, tour.pose)
                 for (index, (a, b)) in zip(before, behind).enumerated() {
-                    // A bearing is counted from the keyframe's own on each leg.
+                    // On each leg a bearing is relative to the keyframe's own.
                     if index == 4, abs(a - b) > 1 { continue }
                     #expect(abs(a - b) < 1e-4, "value \(index): \(a) and \(b)")
                     if abs(a) > 1e-3 { moving += 1 }

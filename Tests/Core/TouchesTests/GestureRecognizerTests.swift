@@ -1,4 +1,4 @@
-// Fingers of all kinds of gestures, and what the map does under them.
+// Fingers that make all kinds of gestures, and how the map follows them.
 
 import Foundation
 import Gestures
@@ -10,7 +10,7 @@ import Testing
 
 private func point(_ x: Double, _ y: Double) -> ScreenPoint { ScreenPoint(x: x, y: y) }
 
-/// Fingers on a map: the recognizer, the tracker, the camera, and what moves it when they have left.
+/// Fingers on a map: the recognizer, the tracker, the camera, and its motion after the fingers have lifted.
 private struct Surface {
     var recognizer = GestureRecognizer()
     var tracker = GestureTracker()
@@ -19,7 +19,7 @@ private struct Surface {
     private var motion: Motion?
     private(set) var releases: [GestureTracker.Release] = []
     private(set) var reports: [GestureEvent] = []
-    /// The positions that the camera had, after each frame.
+    /// The camera's positions after each frame.
     private(set) var positions: [CameraPosition] = []
 
     init(viewingAngle: Double = 0, inertia: Bool = false) {
@@ -56,7 +56,7 @@ private struct Surface {
         positions.append(camera.position)
     }
 
-    /// Lets time go by, in which what moves by itself goes on.
+    /// Advances time, during which a motion continues.
     mutating func wait(_ milliseconds: Double) {
         time += milliseconds
         while let due = motion?.nextFrame, due <= time {
@@ -67,7 +67,7 @@ private struct Surface {
     /// Whether the camera moves by itself.
     var isMoving: Bool { motion != nil }
 
-    /// Moves fingers on straight lines, in frames of 10 ms.
+    /// Moves fingers along straight lines, in frames of 10 ms.
     mutating func drag(_ fingers: [(Int, ScreenPoint, ScreenPoint)], frames: Int = 40) {
         for frame in 0...frames {
             let share = Double(frame) / Double(frames)
@@ -82,7 +82,7 @@ private struct Surface {
 
     func kinds(_ phase: GesturePhase) -> [GestureKind] { reports.filter { $0.phase == phase }.map(\.kind) }
 
-    /// How far a place is from a point of the screen, in points.
+    /// Returns the distance of a place from a point of the screen, in points.
     func distance(of place: LatLng?, from point: ScreenPoint) -> Double {
         guard let place, let now = camera.projection.point(for: place) else { return .infinity }
         return hypot(now.x - point.x, now.y - point.y)
@@ -107,7 +107,7 @@ private struct Surface {
             let end = point(random.number(300...700), random.number(250...550))
             let (grown, endAngle) = (radius * random.number(0.5...2), start + random.number(-2...2))
             var last = landed
-            // They may lift anywhere on their path, right after they were recognized too.
+            // They may lift anywhere on their path, even right after recognition.
             for frame in 0...random.integer(1...60) {
                 let share = Double(frame) / 60
                 last = fingers(
@@ -115,7 +115,7 @@ private struct Surface {
                     radius + (grown - radius) * share, start + (endAngle - start) * share)
                 surface.put(last)
             }
-            // What was moved before recognition is made good in time, or when they lift.
+            // Movement before recognition is applied over time, or when they lift.
             if random.chance(0.3) {
                 for _ in 0..<20 { surface.put(last) }
                 for (place, finger) in zip(places, last) where surface.kinds(.began).contains(.pinch) {
@@ -138,7 +138,7 @@ private struct Surface {
         #expect(abs(surface.camera.position.zoom - 12 - log2(hypot(510, 40) / 200)) < 1e-9)
         let steps = zip(surface.positions, surface.positions.dropFirst()).map { $1.zoom - $0.zoom }
         let greatest = steps.max() ?? 0
-        // The fingers' own fastest frame is 0.028 levels; making good what was before adds less than that again.
+        // The fingers' own fastest frame is 0.028 levels; catching up on earlier movement adds less than that again.
         #expect(greatest < 0.056)
         #expect(steps.allSatisfy { $0 >= 0 })
     }
@@ -228,12 +228,12 @@ private struct Surface {
             surface.drag([(1, start[0], end[0]), (2, start[1], end[1])], frames: 60)
             for _ in 0..<20 { surface.put([(1, end[0]), (2, end[1])]) }
             guard surface.kinds(.began).first == .pan else { continue }
-            // Even where the zoom lowers the angle on the way.
+            // Even if the zoom lowers the angle on the way.
             #expect(surface.distance(of: place, from: middle(end)) < 1e-6, "seed \(seed)")
         }
     }
 
-    // MARK: Out of a tilt
+    // MARK: From tilt to pinch
 
     @Test(arguments: [0.5, 2])
     func aPinchAfterATiltInTheSameGripZooms(scale: Double) {
@@ -246,7 +246,7 @@ private struct Surface {
         surface.drag([(1, c, c - point(reach, 0)), (2, d, d + point(reach, 0))], frames: 80)
         #expect(surface.kinds(.began) == [.tilt, .pan, .pinch, .rotate])
         #expect(surface.kinds(.ended) == [.tilt])
-        // The fingers ended on a level line, 200 points apart and 10 up, and kept that height: all of the pinch counts.
+        // The fingers ended level, 200 points apart and 10 up, and kept that height: the whole pinch counts.
         let zoomed = log2(hypot(200 * scale, 10) / hypot(200, 10))
         #expect(abs(surface.camera.position.zoom - 12 - zoomed) < 1e-9)
         let before = surface.camera.position
@@ -269,7 +269,7 @@ private struct Surface {
         #expect(abs(surface.camera.position.bearing - (360 - 180 / Double.pi)) < 1e-6)
     }
 
-    /// Hands turn and fingers go apart on their way: 40 points over 300 up, as real ones do.
+    /// Hands turn and fingers spread on their way: 40 points over 300 up, as real ones do.
     @Test func aLongTiltStaysATilt() {
         var surface = Surface(viewingAngle: 10)
         surface.drag([(1, point(400, 600), point(360, 310)), (2, point(600, 600), point(640, 280))])
@@ -277,7 +277,7 @@ private struct Surface {
         #expect(surface.camera.position.zoom == 12)
     }
 
-    // MARK: What was moved before recognition
+    // MARK: Movement before recognition
 
     @Test func aPanThatLiftsRightAfterItBeganIsWhole() {
         var surface = Surface(viewingAngle: 30)
@@ -298,7 +298,7 @@ private struct Surface {
         surface.put([(1, point(397, 400)), (2, point(602, 402))])
         surface.put([(1, last.0), (2, last.1)])
         #expect(surface.kinds(.began) == [.pan, .pinch, .rotate])
-        // One after the other, as fingers do.
+        // One after the other, as real fingers do.
         surface.put([(2, last.1)])
         #expect(surface.distance(of: places.0, from: last.0) < 1e-6)
         #expect(surface.distance(of: places.1, from: last.1) < 1e-6)
@@ -322,9 +322,9 @@ private struct Surface {
         #expect(abs(surface.camera.position.viewingAngle - 30) < 1e-9)
     }
 
-    // MARK: A map that glides
+    // MARK: A gliding map
 
-    /// A finger throws the map, and 200 ms later it still glides.
+    /// Returns a surface whose map was thrown by a finger and still glides 200 ms later.
     private func thrown() -> Surface {
         var surface = Surface()
         surface.drag([(1, point(200, 400), point(400, 400))], frames: 20)
@@ -340,7 +340,7 @@ private struct Surface {
         let (position, place) = (surface.camera.position, surface.place(point(500, 300)))
         for _ in 0..<50 { surface.put([(2, point(502, 301))]) }
         #expect(surface.camera.position == position && surface.tracker.isActive)
-        // From there it drags the map as any other finger does.
+        // From there it drags the map like any other finger.
         surface.drag([(2, point(502, 301), point(300, 600))])
         #expect(surface.distance(of: place, from: point(300, 600)) < 1e-6)
         #expect(surface.kinds(.began) == [.pan, .pan])
@@ -393,7 +393,7 @@ private struct Surface {
         #expect(!surface.isMoving)
         surface.put([(2, point(500, 300))])
         surface.put([], after: 400)
-        // Nor is it by fingers that came to rest before they lifted.
+        // Nor is it after fingers that came to rest before they lifted.
         surface.drag([(1, point(200, 400), point(400, 400))])
         for _ in 0..<12 { surface.put([(1, point(400, 400))]) }
         surface.put([])
@@ -410,7 +410,7 @@ private struct Surface {
         }
         surface.wait(1000)
         #expect(surface.reports.map(\.kind) == [.doubleTap, .doubleTap])
-        // The second begins where the first had come in 200 of its 250 ms.
+        // The second one begins where the first had arrived after 200 of its 250 ms.
         #expect(surface.camera.position.zoom > 13.9)
     }
 
@@ -432,7 +432,7 @@ private struct Surface {
         }
     }
 
-    // MARK: Fingers that land and lift one by one
+    // MARK: Fingers that land or lift one by one
 
     @Test func aSecondFingerThatLandsLateMakesNoJump() {
         var surface = Surface()
@@ -444,7 +444,7 @@ private struct Surface {
         surface.drag([(1, point(400, 400), point(350, 450)), (2, point(700, 300), point(760, 200))], frames: 50)
         #expect(surface.distance(of: places.0, from: point(350, 450)) < 1e-6)
         #expect(surface.distance(of: places.1, from: point(760, 200)) < 1e-6)
-        // One pan all the way: nothing comes to rest between.
+        // One pan throughout: nothing ends in between.
         #expect(surface.kinds(.began) == [.pan, .pinch, .rotate] && surface.kinds(.ended).isEmpty)
     }
 
@@ -473,7 +473,7 @@ private struct Surface {
     func manyFingersPanByTheirMean(count: Int) {
         var surface = Surface()
         let place = surface.place(point(500, 300))
-        // Spreading out while they go, and lifting one by one.
+        // They spread while moving, and lift one by one.
         for frame in 0...50 {
             let middle = point(500 + Double(frame) * 2, 300 + Double(frame) * 4)
             surface.put(
@@ -511,7 +511,7 @@ private struct Surface {
         surface.put([], cancelled: true)
         #expect(surface.kinds(.cancelled) == [.pan])
         #expect(surface.releases.isEmpty && !surface.tracker.isActive)
-        // The fingers that are still there begin anew.
+        // The remaining fingers start over.
         surface.drag([(1, point(500, 300), point(400, 300))])
         #expect(surface.kinds(.began) == [.pan, .pan])
     }
@@ -529,7 +529,7 @@ private struct Surface {
         var surface = Surface()
         let place = surface.place(point(500, 400))
         surface.drag([(1, point(400, 400), point(417, 400)), (2, point(600, 400), point(617, 400))], frames: 5)
-        // Its landing moves the mean, and nothing else.
+        // Its landing moves only the mean.
         surface.drag(
             [
                 (1, point(417, 400), point(517, 400)), (2, point(617, 400), point(717, 400)),
@@ -584,7 +584,7 @@ private struct Surface {
         surface.put([(2, point(330, 500))], after: 150)
         surface.put([], after: 60)
         #expect(surface.releases == [.tap(.zoomBy(1, focus: point(300, 500)))])
-        // A third tap is a first one again.
+        // A third tap counts as a first one again.
         surface.put([(3, point(330, 500))], after: 100)
         surface.put([], after: 60)
         #expect(surface.reports.count == 1)
@@ -622,7 +622,7 @@ private struct Surface {
         #expect(surface.distance(of: place, from: point(300, 300)) < 1e-6)
     }
 
-    // MARK: Anything
+    // MARK: General
 
     @Test func itIsAsNewWhenTheFingersAndWhatTheyLeftAreGone() {
         var surface = Surface()
@@ -686,7 +686,7 @@ private struct Surface {
             tilts.moved = Movement(rotation: arc / 50)
             #expect(tilts.meaningOfTilt(since: Movement(), thresholds) == found, "\(arc) points around")
         }
-        // One above the other they do not tilt.
+        // Fingers above one another do not tilt.
         var upright = Grip([Touch(id: 1, position: point(0, 0)), Touch(id: 2, position: point(0, 100))])
         for (way, found) in [(15.99, nil), (16, Meaning.transform)] {
             upright.moved = Movement(translation: point(way, 0))
@@ -761,7 +761,7 @@ private struct Surface {
         #expect(slow.reports.last?.velocity == point(0, 0))
     }
 
-    /// What a finger begins that lands after two have doubled their distance at once and lifted.
+    /// Returns the gestures begun by a finger that lands after two have doubled their distance at once and lifted.
     private func landing(liftingAfter pause: Double, landingAfter delay: Double) -> [GestureKind] {
         var surface = Surface()
         for half in [50.0, 100] { surface.put([(1, point(500 - half, 400)), (2, point(500 + half, 400))]) }
@@ -771,7 +771,7 @@ private struct Surface {
     }
 
     @Test func aFingerStopsAPinchThatMayGoOnAndNoOther() {
-        // A level within 50 ms goes on for a while; the same with a pause behind it does not, nor does one without a time.
+        // A level within 50 ms may continue for a while; with a pause after it, or in no time, it may not.
         #expect(landing(liftingAfter: 50, landingAfter: 10) == [.pan])
         #expect(landing(liftingAfter: 300, landingAfter: 10) == [])
         #expect(landing(liftingAfter: 0, landingAfter: 10) == [])

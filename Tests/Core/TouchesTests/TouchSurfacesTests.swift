@@ -1,4 +1,4 @@
-// Which surfaces are followed, whatever is told, and at which times.
+// Which surfaces are tracked, whatever they report, and at which times.
 
 import Foundation
 import Gestures
@@ -75,14 +75,14 @@ import Testing
         _ = surfaces.handle(Self.pair(100), of: Self.one, at: 0, tellsAngles: tells)
         let outcome = surfaces.handle(turned, of: Self.one, at: 10, tellsAngles: tells)
         #expect(outcome?.events.contains { $0.kind == .rotate } == tells)
-        // It can, unless something else is said.
+        // It can rotate unless told otherwise.
         _ = surfaces.handle(Self.pair(100), of: Self.other, at: 0)
         #expect(surfaces.handle(turned, of: Self.other, at: 10)?.events.contains { $0.kind == .rotate } == true)
     }
 
     @Test func aClockThatIsSetGoesOnAndNeverBack() {
         var clock = SurfaceClock()
-        // It begins anywhere; jitter is passed over; what was set counts on; and no time is beyond those of a line.
+        // It begins anywhere, ignores jitter, continues after being set, and never exceeds the limits of a line.
         for (told, time) in [
             (-7000.0, -7000.0), (1000, 1000), (1016, 1016), (900, 1016), (1032, 1032), (-5000, 1032), (-4990, 1042),
             (-5900, 1042),

@@ -1,4 +1,4 @@
-// Who may do what, over real sockets: the watch socket, whom the options name, and what a restart makes of it.
+// Which clients may do what, over real sockets: the watch socket, the users and groups in the options, and restarts.
 
 import Foundation
 import Hub
@@ -19,7 +19,7 @@ import UnixSocket
         return try JSON(client.receive() ?? "")
     }
 
-    /// A number as the system counts users that nobody has.
+    /// An unassigned user ID.
     private static let stranger: uid_t = 54_321
 
     // MARK: The decision
@@ -68,7 +68,7 @@ import UnixSocket
     }
 
     @Test func aClientIsInItsSupplementaryGroups() throws {
-        // What this process is, told by the kernel and by the process itself.
+        // This process's identity, according to the kernel and to the process itself.
         var ends: [CInt] = [-1, -1]
         #expect(socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0, &ends) == 0)
         defer { for end in ends { close(end) } }
@@ -139,7 +139,7 @@ import UnixSocket
     // MARK: Modes and groups
 
     @Test func everySocketFileHasItsOwnModeAndGroup() throws {
-        // A group that this process may give away: any for root, else one of its own.
+        // A group that this process may give a file to: any for root, otherwise one of its own.
         let group = getuid() == 0 ? 54_322 : getegid()
         let daemon = try DaemonProcess(
             ["--mode", "0640", "--socket-group", "\(group)", "--watch-mode", "0604"], watches: true)
@@ -175,25 +175,25 @@ import UnixSocket
 
     private static let (setpriv, socat) = (URL(fileURLWithPath: "/usr/bin/setpriv"), "/usr/bin/socat")
 
-    /// The words that make somebody else connect.
+    /// Returns the arguments for connecting as another user.
     private func connecting(groups: String = "", to socket: String) -> [String] {
         let groups = groups.isEmpty ? "--clear-groups" : "--groups=\(groups)"
         let identity = ["--reuid", "\(Self.stranger)", "--regid", "\(Self.stranger)", groups]
         return identity + [Self.socat, "-t", "5", "-", "UNIX-CONNECT:\(socket)"]
     }
 
-    /// Connects as another user, sends a line if there is one, and gives back what is answered.
+    /// Connects as another user, sends a line if there is one, and returns the answer.
     private func asStranger(groups: String = "", _ socket: String, _ line: String? = nil) throws -> String {
         let input = line.map { Array(($0 + "\n").utf8) } ?? []
         return try DaemonProcess.run(Self.setpriv, connecting(groups: groups, to: socket), input: input).output
     }
 
-    /// A daemon's folder here is not for others, as a service's is.
+    /// Opens a daemon's folder to others: unlike a service's, it is private here.
     private func letIn(_ daemon: DaemonProcess) {
         chmod(URL(fileURLWithPath: daemon.socket).deletingLastPathComponent().path, 0o755)
     }
 
-    /// A connection of another user's that stays.
+    /// A persistent connection of another user.
     private final class Stranger {
         private let (process, input, output) = (Process(), Pipe(), Pipe())
 
@@ -225,7 +225,7 @@ import UnixSocket
         for isAnew in [false, true] {
             if isAnew { kill(daemon.process.processIdentifier, SIGUSR2) }
             for socket in [daemon.socket, daemon.watchSocket] {
-                // It says nothing: it may be refused before it has said it.
+                // It sends nothing, because it may be refused before it has sent anything.
                 let refusal = try JSON(asStranger(socket))
                 #expect(refusal["code"]?.string == "limit-reached" && refusal["line"]?.number == 0)
                 #expect(refusal["message"]?.string == "user 54321 has 2 connections, and no more are taken")
@@ -256,7 +256,7 @@ import UnixSocket
         let message = try JSON(asStranger(groups: groups, daemon.socket, move))
         #expect(message["code"]?.string == (isNamed ? nil : "denied"))
         #expect(isNamed || message["message"]?.string?.contains("user 54321") == true)
-        // Root, or whose daemon it is.
+        // Root, or the daemon's own user.
         #expect(try ask(daemon.socket, move)["type"]?.string == "ok")
         let question = try asStranger(daemon.socket, #"{"type":"get-camera"}"#)
         #expect(try JSON(question)["position"]?["zoom"]?.number == (isNamed ? 4 : 3))

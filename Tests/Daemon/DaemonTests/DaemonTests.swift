@@ -1,4 +1,4 @@
-// The daemon over a real socket: the protocol's cases, foreign clients, signals, and the ways it starts and ends.
+// The daemon over a real socket: the protocol's cases, foreign clients, signals, and how it starts and ends.
 
 import Foundation
 import TestSupport
@@ -68,8 +68,8 @@ import Testing
         #expect(lines.contains { $0.hasPrefix(#"{"type":"trace-ended""#) })
     }
 
-    /// A trace larger than what is read ahead, so that the daemon does not read while it plays. The socket takes the rest at
-    /// once, on any kernel: nobody waits here.
+    /// A trace that exceeds the read-ahead, so that the daemon does not read while it plays. The socket takes the rest
+    /// at once, on any kernel: the test does not wait here.
     private var longTrace: [UInt8] {
         var lines = [#"{"type":"trace","version":1}"#]
         for time in 0..<2300 {
@@ -91,7 +91,7 @@ import Testing
         try waitUntilReplays(other, are: 0)
     }
 
-    /// Looks again and again: each look is a turn of the loop, which sees all that was sent or closed before.
+    /// Queries repeatedly: each query is a turn of the loop, which sees everything sent or closed before.
     private func keepsPlaying(_ other: SocketClient) throws -> Bool {
         try (0..<100).allSatisfy { _ in try other.counter("replays") == 1 }
     }
@@ -124,7 +124,7 @@ import Testing
         for isReading in [true, false] {
             let (feed, other) = (try SocketClient(daemon.socket), try SocketClient(daemon.socket))
             let camera = "written-\(isReading)"
-            // Without answers, and with some that nobody reads.
+            // Without answers, and with some that are never read.
             let id = isReading ? "" : ",\"id\":1"
             let lines = (1...5000).map {
                 "{\"type\":\"move\",\"camera\":\"\(camera)\"\(id),\"update\":{\"kind\":\"set-bearing\",\"bearing\":\($0 % 360)}}\n"
@@ -180,7 +180,7 @@ import Testing
         var crowd = try (0..<300).map { _ in try SocketClient(daemon.socket) }
         for client in crowd { try client.send([UInt8](repeating: 0x20, count: 40_000)) }
         try waitUntil("10,000 KiB are taken") { try residentKiB() > before + 10_000 }
-        // What was allocated last keeps malloc from giving back by itself what lies before it.
+        // The latest allocation keeps malloc from returning the memory before it by itself.
         let stays = try SocketClient(daemon.socket)
         try stays.send(#"{"type":"subscribe"}"#)
         #expect(stays.receive() != nil)
@@ -235,7 +235,7 @@ import Testing
         let other = try NotifySocket(at: folder.appendingPathComponent("datagrams").path)
         defer { withExtendedLifetime(other) {} }
         #expect(try DaemonProcess.run(gimbald, ["--socket", other.path]).status == 69)
-        // Neither is its socket gone, nor is there anything of ours.
+        // Its socket is not removed, and no file of ours is there.
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["datagrams"])
     }
 

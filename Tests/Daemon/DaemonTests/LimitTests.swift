@@ -1,4 +1,4 @@
-// Limits as they are set and told: every one has an option and a line in the README, and the program keeps to it.
+// Limits as configured and documented: every one has an option and a line in the README, and the program enforces it.
 
 import Foundation
 import TestSupport
@@ -9,7 +9,7 @@ import Testing
 @Suite struct LimitTests {
     private let gimbald = DaemonProcess.products.appendingPathComponent("gimbald")
 
-    /// Each limit's name and its default, as the help tells them.
+    /// Each limit's name and default, according to the help.
     private var told: [(name: String, standard: Int)] {
         Options.limits.compactMap { limit in
             let digits = limit.help.components(separatedBy: "default: ").last?.prefix(while: \.isNumber) ?? ""
@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    /// A number as the README may write it: with a comma, or bytes in KiB and MiB where that comes out even.
+    /// Returns a number as the README may write it: with a comma, or as whole KiB or MiB.
     private func written(_ number: Int) -> [String] {
         let thousands = number < 1000 ? "\(number)" : "\(number / 1000)," + "\(number % 1000 + 1000)".dropFirst()
         return [thousands] + (number % (1 << 20) == 0 ? ["\(number >> 20) MiB"] : ["\(number >> 10) KiB"])
@@ -123,7 +123,7 @@ import Testing
     @Test func whenDescriptorsRunOutAcceptingGoesOnAsSoonAsThereAreSome() throws {
         let daemon = try DaemonProcess(prelude: "ulimit -n 24")
         let first = try SocketClient(daemon.socket)
-        // More than there is room for: some are taken, one or the other is closed, the rest has to wait.
+        // More than there is room for: some are accepted, some may be closed, the rest has to wait.
         let clients = try (0..<40).map { _ in try SocketClient(daemon.socket) }
         let ping = #"{"type":"ping"}"#
         for _ in 0..<3 {

@@ -1,4 +1,4 @@
-// What the daemon logs, and what it says when it cannot start.
+// What the daemon logs, and its message when it cannot start.
 
 import Foundation
 import Service
@@ -96,7 +96,7 @@ import Testing
     @Test func whoeverDoesNotReadTheLogKeepsNobodyWaiting() throws {
         let daemon = try DaemonProcess(["--log-level", "debug"])
         daemon.narrowLog()
-        // Each that comes and goes is two lines of the log, and all of them are more than it has room for.
+        // Each connection logs two lines, and all of them are more than the log has room for.
         for _ in 0..<50 {
             let client = try SocketClient(daemon.socket)
             try client.send(#"{"type":"ping"}"#)
@@ -120,7 +120,7 @@ import Testing
         kill(daemon.process.processIdentifier, SIGUSR2)
         let reloading = manager.receive() ?? ""
         #expect(reloading.hasPrefix("RELOADING=1\nMONOTONIC_USEC="))
-        // Before and after it leaves everything to the next process it asks for the time that it takes.
+        // Before and after it hands everything over to the next process it asks for the time that this takes.
         var said = manager.receive()
         #expect(said?.hasPrefix("EXTEND_TIMEOUT_USEC=") == true)
         while said?.hasPrefix("EXTEND_TIMEOUT_USEC=") == true { said = manager.receive() }

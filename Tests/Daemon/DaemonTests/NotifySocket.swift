@@ -1,10 +1,10 @@
-// The service manager's end of sd_notify(3), as a test has it.
+// A test's stand-in for the service manager's end of sd_notify(3).
 
 import Foundation
 import TestSupport
 import Testing
 
-/// A socket that a service manager would listen on. (sd_notify(3))
+/// A socket like the one on which a service manager listens (sd_notify(3)).
 final class NotifySocket {
     private let descriptor = socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue), 0)
     let path: String
@@ -27,13 +27,13 @@ final class NotifySocket {
         unlink(path)
     }
 
-    /// The next datagram that is not a sign of life; `nil` if none comes in a minute.
+    /// Returns the next datagram that is not a watchdog's; `nil` if none comes within a minute.
     func receive() -> String? {
         while let message = next() { if !message.hasPrefix("WATCHDOG=1") { return message } }
         return nil
     }
 
-    /// The next datagram; `nil` if none comes in a minute.
+    /// Returns the next datagram; `nil` if none comes within a minute.
     func next() -> String? {
         var buffer = [UInt8](repeating: 0, count: 4096)
         var status = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

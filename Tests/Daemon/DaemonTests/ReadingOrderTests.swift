@@ -1,18 +1,18 @@
-// Whom the daemon reads first: a client that sent much at its last read waits until the others have been read.
+// Which client the daemon reads first: one that sent much at its last read waits until the others have been read.
 
 import Foundation
 import TestSupport
 import Testing
 
 @Suite struct ReadingOrderTests {
-    /// Stops a process, and waits until it has stopped.
+    /// Stops a process and waits until it has stopped.
     private func stop(_ pid: pid_t) {
         kill(pid, SIGSTOP)
         var info = siginfo_t()
         #expect(waitid(P_PID, id_t(pid), &info, WSTOPPED | WNOWAIT) == 0)
     }
 
-    /// A ping of so many bytes, LF included.
+    /// Returns a ping of this many bytes, including the LF.
     private func ping(_ count: Int) -> [UInt8] {
         let (start, end) = (#"{"type":"ping","id":1,"x":""#, "\"}\n")
         return Array((start + String(repeating: "x", count: count - start.utf8.count - end.utf8.count) + end).utf8)
@@ -26,12 +26,12 @@ import Testing
         try reader.send(#"{"type":"subscribe","events":["camera-changed"]}"#)
         #expect(reader.receive()?.contains("subscribed") == true)
         for round in 1...3 {
-            // All of it is there when the daemon reads: just as much as counts as much.
+            // All of it is there when the daemon reads, so that the amount read is always the same.
             stop(pid)
             try flood.send(ping(8192))
             kill(pid, SIGCONT)
             #expect(flood.receive()?.contains("pong") == true)
-            // A turn of little work: nobody is in debt any more.
+            // A turn with little work: no client is in debt any more.
             try others[0].send(ping(64))
             #expect(others[0].receive()?.contains("pong") == true)
             stop(pid)

@@ -1,4 +1,4 @@
-// The daemon restarts while clients are connected: none of them notices.
+// The daemon restarts while clients are connected, and none of them notices.
 
 import Foundation
 import Hub
@@ -21,10 +21,10 @@ import Testing
 
     private func restart(_ daemon: DaemonProcess) { kill(daemon.process.processIdentifier, SIGUSR2) }
 
-    /// Waits until a daemon has begun anew.
+    /// Waits until a daemon has restarted.
     private func hasBegunAnew(_ daemon: DaemonProcess) -> Bool { daemon.logs(" continue\n") }
 
-    /// How often a daemon that has ended had begun anew.
+    /// Returns how often a daemon that has ended had restarted.
     private func restarts(_ log: String) -> Int { log.components(separatedBy: " continue\n").count - 1 }
 
     @Test func underLoadNobodyIsLostAndNoEvent() throws {
@@ -55,7 +55,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: daemon.socket))
     }
 
-    /// Whoever sends more than is taken in a turn must not keep the daemon from beginning anew.
+    /// A client that sends more than a turn handles must not keep the daemon from restarting.
     @Test func beneathAFloodItBeginsAnewAndAnswersEveryLine() throws {
         let daemon = try DaemonProcess()
         let feed = try SocketClient(daemon.socket)
@@ -85,7 +85,7 @@ import Testing
         try feed.send(Array(bytes[20...]))
         #expect(feed.receive() == #"{"type":"ok","id":1}"#)
         #expect(try halfClosed.receive(until: "idle").count == 3)
-        // The line number goes on, too.
+        // The line number continues, too.
         try feed.send("{")
         #expect(try JSON(feed.receive() ?? "")["line"]?.number == 2)
         #expect(daemon.end(SIGTERM) == 0)
@@ -121,13 +121,13 @@ import Testing
         #expect(daemon.end(SIGTERM) == 0)
     }
 
-    /// A report of fingers.
+    /// Returns a report of fingers.
     private func touch(_ points: [(x: Double, y: Double)], at timeMs: Double) -> String {
         let touches = points.enumerated().map { #"{"id":\#($0.offset),"x":\#($0.element.x),"y":\#($0.element.y)}"# }
         return #"{"type":"touch","timeMs":\#(timeMs),"touches":[\#(touches.joined(separator: ","))]}"#
     }
 
-    /// Fingers that turn and spread, and rest before they lift: frame by frame.
+    /// Reports, frame by frame, of fingers that turn and spread, and rest before they lift.
     private var spread: [String] {
         let moves = (0..<20).map { step in
             let by = Double(step)
@@ -136,7 +136,7 @@ import Testing
         return moves + [touch([(74, 382), (316, 457)], at: 700), touch([], at: 716)]
     }
 
-    /// Target, zoom, bearing and angle of each event that has a position.
+    /// Returns target, zoom, bearing and angle of each event that has a position.
     private func positions(_ lines: [String]) throws -> [[Double?]] {
         try lines.map { line in
             let position = try JSON(line)["position"]
@@ -156,7 +156,7 @@ import Testing
             for (index, line) in spread.enumerated() {
                 try surface.send(line)
                 guard index + 1 == restarted else { continue }
-                // What was sent has arrived.
+                // Everything sent has arrived.
                 try surface.send(#"{"type":"ping"}"#)
                 #expect(surface.receive() == #"{"type":"pong"}"#)
                 restart(daemon)
@@ -169,7 +169,7 @@ import Testing
         }
         let (unbroken, broken) = (try told(restartsAfter: nil), try told(restartsAfter: frames))
         #expect(unbroken.positions.count > 15 && broken.positions == unbroken.positions)
-        // It is the same surface to who watches, and no finger was lost in between.
+        // Watchers see the same surface, and no finger was lost in between.
         #expect(Set(broken.numbers) == [1] && broken.numbers == unbroken.numbers)
     }
 
@@ -179,7 +179,7 @@ import Testing
         let path = folder.appendingPathComponent("gimbal.sock").path
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         func daemon() throws -> DaemonProcess { try DaemonProcess(["--state-dir", folder.path], socket: path) }
-        /// Goes from one point of a pan to another, and gives the camera's longitude.
+        /// Pans from one point to another; returns the camera's longitude.
         func pan(_ surface: SocketClient, _ xs: StrideTo<Double>) throws -> Double {
             for x in xs { try surface.send(touch([(x, 400)], at: x * 4)) }
             try surface.send(#"{"type":"get-camera","id":1}"#)
@@ -197,13 +197,13 @@ import Testing
         let last = try watcher.receive(until: "idle").map { try JSON($0) }
         #expect(last.last?["position"]?["target"]?["longitude"]?.number == before)
 
-        // The finger is still down: to the next daemon it lands where it is.
+        // The finger is still down: for the next daemon it lands where it is.
         let second = try daemon()
         let surface = try SocketClient(path)
         #expect(try pan(surface, stride(from: 200, to: 201, by: 5)) == before)
         let after = try pan(surface, stride(from: 205, to: 300, by: 5))
         #expect(after < before)
-        // It goes as far as a finger goes that has never been down before, from where the camera was.
+        // It moves the camera as far as a finger that lands for the first time, from where the camera was.
         let other = try DaemonProcess()
         let feed = try SocketClient(other.socket)
         let fresh = try pan(feed, stride(from: 200, to: 300, by: 5))
@@ -233,7 +233,7 @@ import Testing
         #expect(hasBegunAnew(daemon))
         let status = try ask(#""type":"get-replay""#)
         #expect(status["state"]?.string == "paused" && status["markers"]?.text.contains("first") == true)
-        // It has the lines that it has played, and those that it has not read.
+        // It still has the lines that it has played and those that it has not read.
         #expect(try ask(#""type":"seek-replay","toMs":3500"#)["type"]?.string == "ok")
         #expect(try ask(#""type":"resume-replay""#)["type"]?.string == "ok")
         let reset = try JSON(client.receive() ?? "")
@@ -249,7 +249,7 @@ import Testing
     @Test func asOftenAsItIsAskedNobodyIsLost() throws {
         let daemon = try DaemonProcess()
         let client = try subscriber(daemon)
-        // Some come while it restarts.
+        // Some arrive while it restarts.
         for number in 1...30 {
             restart(daemon)
             if number.isMultiple(of: 3) {
@@ -266,7 +266,7 @@ import Testing
         let client = try subscriber(daemon)
         try client.send(#"{"type":"animate","durationMs":60000,"update":{"kind":"zoom-to","zoom":5}}"#)
         _ = try client.receive(until: "move-started")
-        // What moves is not waited for.
+        // It does not wait for motions.
         restart(daemon)
         #expect(daemon.end(SIGTERM) == 0)
         for _ in 0..<5 {
@@ -277,7 +277,7 @@ import Testing
         }
     }
 
-    /// A thread that saves must not get the signal that the next process is to hear of.
+    /// A thread that saves must not take the signal that is meant for the next process.
     @Test func whoIsToEndWhileItSavesAndBeginsAnewEnds() throws {
         let folder = Files.temporary()
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -293,11 +293,11 @@ import Testing
         }
     }
 
-    /// A process that may not open anything more leaves everything to the next one all the same.
+    /// A process without free descriptors still hands everything over.
     @Test func whoHasNoDescriptorLeftLosesNobody() throws {
         let daemon = try DaemonProcess(prelude: "ulimit -n 48")
         let clients = try (0..<64).map { _ in try SocketClient(daemon.socket) }
-        // They are taken in the order in which they came.
+        // Connections are accepted in the order in which they came.
         #expect(daemon.logs("cannot accept a connection"))
         let taken = clients.prefix(Int(try #require(try clients[0].counter("connections"))))
         #expect(taken.count > 20 && taken.count < 48)
@@ -311,7 +311,7 @@ import Testing
         #expect(restarts(daemon.log()) == 1)
     }
 
-    // MARK: What others have left
+    // MARK: Invalid handovers
 
     @Test(arguments: ["WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_FDS", "LISTEN_PID"])
     func aNumberThatIsNoneIsIgnored(variable: String) throws {
@@ -326,7 +326,7 @@ import Testing
         }
     }
 
-    /// What a version leaves that has another layout.
+    /// The handover of a version with another layout.
     private struct Left: Encodable {
         let revision: Int
         var server = "gimbald 99.0"
@@ -341,14 +341,14 @@ import Testing
         #expect(throws: StateDecoder.Damage.self) { try Handover(damaged) }
     }
 
-    /// A file as a process leaves it.
+    /// Returns a handover file as a process writes it.
     private func file(_ left: Left) throws -> [UInt8] {
         let bytes = try StateEncoder.encode(left)
         let words = [24, UInt64(bytes.count)].flatMap { word in withUnsafeBytes(of: word.littleEndian) { Array($0) } }
         return Array("gimbal1\n".utf8) + words + bytes
     }
 
-    /// Whatever it is, what is not understood keeps no daemon from starting.
+    /// Whatever it is, an unknown handover never keeps a daemon from starting.
     @Test func whatCannotBeUnderstoodIsClosed() throws {
         let marks = ["", "rubbish", "gimbal1\n" + String(repeating: "\u{7f}", count: 100)].map { Array($0.utf8) }
         let lefts = try [0, 1].map { try file(Left(revision: Hub.handoverRevision + $0)) }
@@ -360,7 +360,7 @@ import Testing
                 left, passing: [901: place.listener, 902: place.lock, 903: other], notifying: manager)
             var byte: UInt8 = 0
             #expect(recv(client, &byte, 1, 0) == 0)
-            // What leads to the service manager is not among what is closed.
+            // The service manager's socket is not among the closed descriptors.
             #expect(manager.receive()?.hasPrefix("READY=1\n") == true)
             let asking = try SocketClient.whenListening(place.socket)
             try asking.send(#"{"type":"ping"}"#)
@@ -379,7 +379,7 @@ import Testing
     }
 }
 
-/// A folder with a socket that a process before listened on.
+/// A folder with a socket on which a previous process listened.
 private final class Place {
     let folder = Files.temporary()
     var socket: String { folder.appendingPathComponent("gimbal.sock").path }
@@ -409,7 +409,7 @@ private final class Place {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    /// Two ends of a connection; the other one is for the daemon.
+    /// Returns the two ends of a connection; the other one is for the daemon.
     func connection() throws -> (client: CInt, other: CInt) {
         var ends: [CInt] = [-1, -1]
         guard socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
@@ -419,7 +419,7 @@ private final class Place {
         return (ends[0], ends[1])
     }
 
-    /// Starts a daemon that finds this on descriptor 900, and others by the numbers that are told.
+    /// Starts a daemon that finds this on descriptor 900, and others at the given numbers.
     func start(
         _ left: [UInt8], passing descriptors: [CInt: CInt], notifying manager: NotifySocket? = nil
     ) throws -> Child {
@@ -433,7 +433,7 @@ private final class Place {
         for (number, descriptor) in descriptors.merging([900: file, 0: ends[0]], uniquingKeysWith: { $1 }) {
             posix_spawn_file_actions_adddup2(&actions, descriptor, number)
         }
-        // It waits until nobody else has what it is passed.
+        // It waits until no other process holds the descriptors passed to it.
         let words = [
             "/bin/sh", "-c", #"cd "$1" && read line; exec "$0" --socket gimbal.sock"#,
             DaemonProcess.products.appendingPathComponent("gimbald").path, folder.path,
@@ -459,7 +459,7 @@ private final class Child {
 
     deinit { if process != nil { _ = end(SIGKILL) } }
 
-    /// Sends a signal, waits for the end, and gives the exit status; the signal below 0.
+    /// Sends a signal, waits for the end, and returns the exit status, or the negative signal.
     func end(_ signal: CInt) -> CInt {
         guard let process else { return -1 }
         self.process = nil

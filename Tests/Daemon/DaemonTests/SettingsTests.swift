@@ -1,4 +1,4 @@
-// Settings in a file: taken, looked through, and read anew by a restart in place.
+// Settings in a file: applied, checked, and reloaded by a restart in place.
 
 import Foundation
 import TestSupport
@@ -17,7 +17,7 @@ import Testing
         return (status, output.replacing(file, with: "FILE"))
     }
 
-    /// Whether a daemon takes two cameras, and not three.
+    /// Whether a daemon accepts two cameras, but not three.
     private func takesTwoCameras(_ daemon: DaemonProcess) throws -> Bool {
         let client = try SocketClient(daemon.socket)
         let answers = try (1...3).map {
@@ -75,7 +75,7 @@ import Testing
         let (_, text, _) = try DaemonProcess.run(gimbald, ["--generate-config"])
         let (_, help, _) = try DaemonProcess.run(gimbald, ["--help"])
         let settings = text.matches(of: /\n#([a-z-]+) = ([^\n]+)/).map { (name: String($0.1), value: $0.2) }
-        // An option and its help, or a limit.
+        // An option with its help, or a limit.
         let told = help.matches(of: /\n  (?:--)?([a-z-]+)(?: [A-Z]+)? {2,}/).map { String($0.1) }
         let notSet = ["limit", "config", "check-config", "version"]
         #expect(settings.map(\.name).sorted() == told.filter { !notSet.contains($0) }.sorted())

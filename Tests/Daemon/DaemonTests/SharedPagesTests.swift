@@ -1,4 +1,4 @@
-// Pieces that many sockets are sent: all get the same bytes, whether those were copied for them or shared.
+// Pieces that are sent to many sockets: all receive the same bytes, whether copied or shared.
 
 import Foundation
 import TestSupport
@@ -25,7 +25,7 @@ import Testing
             close(other)
         }
 
-        /// All that has come.
+        /// Returns everything that has arrived.
         func receive() -> [UInt8] {
             var bytes: [UInt8] = []
             var buffer = [UInt8](repeating: 0, count: 64 << 10)
@@ -38,7 +38,7 @@ import Testing
 
     private let pages = SharedPages()
     private let pairs: [Pair]
-    /// So many pieces of 20,000 bytes are copied before one is shared.
+    /// How many pieces of 20,000 bytes are copied before one is shared.
     private let copies = (SharedPages.mostCopied + 19_999) / 20_000
 
     init() throws {
@@ -51,7 +51,7 @@ import Testing
         return (0..<count).map { _ in UInt8(random.integer(0...255)) }
     }
 
-    /// `nil` if the piece is to be copied.
+    /// Returns `nil` if the piece must be copied.
     private func write(_ piece: [UInt8], to pair: Pair, isRepeated: Bool) -> Int? {
         piece.withUnsafeBytes { pages.write(pair.socket, $0, isRepeated: isRepeated) }
     }
@@ -116,7 +116,7 @@ import Testing
         let pipes = try daemon.pipes()
         var events: [String] = []
         for round in 1...8 {
-            // In one piece, as they are sent in one turn.
+            // In one write, so that they are sent in one turn.
             let moves = (1...80).map {
                 #"{"type":"move","update":{"kind":"set-bearing","bearing":\#(round).\#($0)}}"# + "\n"
             }
@@ -132,7 +132,7 @@ import Testing
 }
 
 extension DaemonProcess {
-    /// How many of the process's descriptors are ends of pipes.
+    /// Returns how many of the process's descriptors are ends of pipes.
     fileprivate func pipes() throws -> Int {
         let folder = "/proc/\(process.processIdentifier)/fd"
         return try FileManager.default.contentsOfDirectory(atPath: folder).count { name in

@@ -1,4 +1,4 @@
-// The daemon's state on a real disk: it comes back after an end and after a crash, and trouble is survived.
+// The daemon's state on a real disk: it is restored after an exit and after a crash, and errors are survived.
 
 import Foundation
 import Libevent
@@ -26,14 +26,14 @@ import Testing
         try SocketClient(daemon.socket).ask(request)
     }
 
-    /// Waits until so many cameras are saved.
+    /// Waits until this many cameras are saved.
     private func waitUntilSaved(_ cameras: Int) throws {
         try waitUntil("\(cameras) cameras are saved") { fileSays(#""cameras":\#(cameras),"#) }
     }
 
     private func names() -> [String] { (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? [] }
 
-    /// When a name in the folder came or went last.
+    /// Returns when a name was last added to the folder or removed.
     private func modified() throws -> Date? {
         try FileManager.default.attributesOfItem(atPath: folder.path)[.modificationDate] as? Date
     }
@@ -85,7 +85,7 @@ import Testing
                 try feed.send(load)
                 return fileSays(#""cameras":100,"#)
             }
-            // What has just been sent is still being taken.
+            // The daemon is still applying what was just sent.
             try feed.send(load)
             #expect(first.end(SIGKILL) == -SIGKILL)
             let second = try start()
@@ -105,7 +105,7 @@ import Testing
         #expect(after["epoch"] != before["epoch"] && after["position"] == before["position"])
     }
 
-    /// A file that says that nothing happened since would be wrong as soon as something does.
+    /// A file that claims that nothing has happened since would be wrong as soon as something does.
     @Test func aCrashAfterAGoodEndIsACrash() throws {
         let first = try start()
         let before = try ask(first, #"{"type":"subscribe"}"#)
@@ -151,7 +151,7 @@ import Testing
         #expect(log.components(separatedBy: "cannot be saved").count == 2 && log.contains("saved again"))
     }
 
-    /// A limit of files' sizes is a disk that is full: a write is cut short, and the next one fails.
+    /// A limit on file sizes acts like a full disk: a write is cut short, and the next one fails.
     @Test func aFullDiskKeepsWhatWasSavedBefore() throws {
         let daemon = try DaemonProcess(["--state-dir", folder.path], prelude: "ulimit -f 8")
         let client = try SocketClient(daemon.socket)
@@ -173,7 +173,7 @@ import Testing
         #expect(log.components(separatedBy: "cannot be saved").count == 2 && log.contains("saved again"))
     }
 
-    /// What nobody is told of is noticed when it is too late.
+    /// Without an error, the loss would be noticed too late.
     @Test func aStateThatCannotBeSavedAtTheEndIsAnError() throws {
         let daemon = try DaemonProcess(["--state-dir", folder.path], prelude: "ulimit -f 8")
         let client = try SocketClient(daemon.socket)
@@ -184,7 +184,7 @@ import Testing
         #expect(daemon.log().contains("the state is lost, it cannot be saved in \(folder.path)"))
     }
 
-    /// Whoever may write into the folder may put something there, but what the daemon writes goes nowhere else.
+    /// Other users with write access may put something there, but the daemon's data goes nowhere else.
     @Test(arguments: ["pipe", "link", "symbolic link", "folder"])
     func whatHasTheNameOfTheNewFileIsNotWrittenTo(kind: String) throws {
         let new = folder.appendingPathComponent("cameras.ndjson.new").path
@@ -220,7 +220,7 @@ import Testing
         }
     }
 
-    /// At the level debug the log tells it, but never as a line or a colour of its own.
+    /// At level debug the log quotes it, but never as a separate line or a colour.
     @Test(arguments: ["info", "debug"]) func whatClientsSendIsNoFileNameAndNoLineOfTheLog(level: String) throws {
         let daemon = try DaemonProcess(["--state-dir", folder.path, "--log-level", level])
         let client = try SocketClient(daemon.socket)
@@ -275,7 +275,7 @@ import Testing
         let first = try start()
         _ = try ask(first, #"{"type":"get-camera"}"#)
         #expect(first.end(SIGTERM) == 0)
-        // As a disk that is not there when the daemon starts.
+        // Like a disk that is missing when the daemon starts.
         let away = folder.appendingPathExtension("away")
         try FileManager.default.moveItem(at: folder, to: away)
         #expect(FileManager.default.createFile(atPath: folder.path, contents: nil))

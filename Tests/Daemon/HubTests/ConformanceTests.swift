@@ -1,4 +1,4 @@
-// Every conformance case of Protocols/, against the hub itself.
+// Every conformance case of Protocols/, run against the hub itself.
 
 import Hub
 import TestSupport

@@ -1,15 +1,15 @@
-// Sources/README.md names types, functions and folders: every one of them is where it says.
+// Sources/README.md names types, functions and folders: each of them is where the page says.
 
 import Foundation
 import TestSupport
 import Testing
 
 @Suite struct SourcesPageTests {
-    /// What the sources declare: the words behind `struct`, `func` and the like.
+    /// The declarations in the sources: the words after `struct`, `func` and the like.
     private struct Declarations {
         /// The files that declare or extend a type, by its name.
         private var homes: [String: [Int]] = [:]
-        /// For each file, its members.
+        /// The members of each file.
         private var members: [Set<String>] = []
 
         private static let types: Set<String> = ["class", "struct", "enum", "protocol", "extension"]
@@ -65,7 +65,7 @@ import Testing
         let functions = names.filter { $0.1 != "md" && $0.1 != "swift" }.map { (String($0), String($1)) }
         #expect(functions.count > 25)
         for (type, member) in functions { #expect(declarations.has(member, in: type), "\(type).\(member)") }
-        // The test can fail.
+        // The test is able to fail.
         #expect(!declarations.has("noSuchFunction", in: "Hub") && !declarations.has("NoSuchType"))
     }
 

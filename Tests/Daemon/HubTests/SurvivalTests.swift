@@ -1,5 +1,5 @@
-// What a camera is and what it does next, behind everything that may happen to it in a hub: the same as for one that was left
-// alone. `CameraChange` lists what can be different about a camera.
+// A camera's state and behaviour after everything that may happen to it in a hub equal those of a camera that was left
+// alone. `CameraChange` lists what can differ between cameras.
 
 import Hub
 import TestSupport
@@ -28,7 +28,7 @@ private struct Scene {
         }
     }
 
-    /// What the camera says of itself.
+    /// Returns the camera's answer about itself.
     func answer() throws -> JSON {
         let peer = host.connect()
         peer.send(#"{"type":"get-camera"}"#)
@@ -36,7 +36,7 @@ private struct Scene {
         return try JSON(#require(peer.receive()))
     }
 
-    /// What the camera does from now on: its events as they are told.
+    /// Probes the camera's behaviour from now on; returns the resulting events.
     func probe() -> [String] {
         _ = watcher.lines()
         send(CameraChange.probe)
@@ -44,7 +44,7 @@ private struct Scene {
         return watcher.lines()
     }
 
-    /// The camera ends in good order and begins as it was saved: as text.
+    /// Ends the hub in good order and restarts it with the saved state as text.
     mutating func stopAndStart() throws {
         host.hub.end(at: host.now)
         host.turn()
@@ -54,7 +54,7 @@ private struct Scene {
 }
 
 @Suite struct SurvivalTests {
-    /// A trace that changes a camera, and then probes it; and how long the change takes.
+    /// Returns a trace that changes a camera and then probes it, and how long the change takes.
     private static func trace(_ change: CameraChange) -> (lines: [String], changedMs: Int) {
         let changes = change.lines.filter { !$0.contains("\"marker\"") }
         let lines = (changes + CameraChange.probe).enumerated().map { index, line in
@@ -92,7 +92,7 @@ private struct Scene {
 
     private struct JSONMissing: Error {}
 
-    // MARK: Ways
+    // MARK: Paths
 
     @Test(arguments: CameraChange.all)
     func restartInPlaceChangesNothingOfACamera(_ change: CameraChange) throws {
@@ -109,7 +109,7 @@ private struct Scene {
 
     @Test(arguments: CameraChange.all)
     func cameraThatWasSavedGoesOnAsOneThatWasStopped(_ change: CameraChange) throws {
-        // One that is left alone comes to rest by a command, and its client goes: so its events have other numbers.
+        // The other camera is stopped by a command, and its client leaves, so that its events have other numbers.
         func play(stops: Bool) throws -> ([String: JSON], [String?]) {
             var scene = Scene()
             scene.send(change.lines)
@@ -157,7 +157,7 @@ private struct Scene {
         }
         let (alone, other) = (try play(seeks: false), try play(seeks: true))
         #expect(alone == other)
-        // What is sought is what is played.
+        // A seek gives the same result as playing.
         let host = HubHost()
         let (feeder, watcher) = (host.connect(), host.connect())
         watcher.send(#"{"type":"subscribe"}"#)
@@ -169,7 +169,7 @@ private struct Scene {
         #expect(alone.1.count > 10)
     }
 
-    /// What a trace's header tells of the camera goes to the next process as a place to seek to.
+    /// The camera in a trace's header is handed over as a state to seek to.
     @Test(arguments: CameraChange.all)
     func replayGoesBackToTheCameraOfItsHeaderAfterARestart(_ change: CameraChange) throws {
         let scene = Scene()

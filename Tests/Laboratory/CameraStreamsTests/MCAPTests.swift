@@ -1,4 +1,4 @@
-// MCAP files read back record by record: their checksums, their indexes, and the messages of what a camera did.
+// MCAP files read back record by record: their checksums, their indexes, and the messages of a camera.
 
 import Foundation
 import GimbalProtocol
@@ -18,7 +18,7 @@ private struct Record {
         (0..<size).reversed().reduce(0) { $0 << 8 | Int(content[offset + $1]) }
     }
 
-    /// The records of a part of a file.
+    /// Returns the records of a part of a file.
     static func all(_ bytes: ArraySlice<UInt8>) -> [Record] {
         var (records, position): ([Record], Int) = ([], bytes.startIndex)
         while position < bytes.endIndex {
@@ -31,7 +31,7 @@ private struct Record {
     }
 }
 
-/// A file that has been read.
+/// A decoded file.
 private struct ReadFile {
     var topics: [Int: String] = [:]
     var messages: [(topic: String, timeNs: Int, json: JSON)] = []
@@ -97,14 +97,14 @@ private func checksum(_ bytes: some Sequence<UInt8>) -> Int {
         #expect(read.messages.map(\.topic) == (0..<count).map { $0 % 2 == 0 ? "/a" : "/b" })
         #expect(bytes == file(messages: count, size: size))
 
-        // Checksums: of the data, and of the summary with the footer's own beginning.
+        // Checksums: of the data, and of the summary together with the footer's first fields.
         let end = try #require(read.records.first { $0.opcode == 15 })
         #expect(end.number(0, 4) == checksum(bytes[..<end.start]))
         let footer = try #require(read.records.last)
         #expect(footer.opcode == 2 && footer.number(0, 8) == end.start + 13)
         #expect(footer.number(16, 4) == checksum(bytes[(end.start + 13)..<(bytes.count - 12)]))
 
-        // What the summary says of where things are.
+        // The offsets in the summary.
         let indexes = read.records.filter { $0.opcode == 8 }
         let starts = read.records.filter { $0.opcode == 6 }.map(\.start)
         #expect(indexes.map { $0.number(16, 8) } == starts && starts.count == chunks)
@@ -133,7 +133,7 @@ private func checksum(_ bytes: some Sequence<UInt8>) -> Int {
         #expect(found == 30)
     }
 
-    // MARK: What a camera did
+    // MARK: Messages of a camera
 
     private func event(_ type: String, _ timeMs: Double, zoom: Double = 3, longitude: Double = 20) -> ReceivedLine {
         let reason = type == "reset" ? "" : #""reason":"gesture","#
@@ -192,7 +192,7 @@ private func checksum(_ bytes: some Sequence<UInt8>) -> Int {
         }
         let ring = try ring(try #require(file.json("/main/visible_region").first))
         #expect(ring.count == 5 && ring.first == ring.last)
-        // 512 of the 2,048 points of the world, to both sides of 179.
+        // 512 of the 2,048 points of the world, on both sides of 179.
         #expect(ring.map { $0[0] } == [134, 224, 224, 134, 134])
         #expect(ring[0][1] < 10 && ring[2][1] > 10)
     }
@@ -202,7 +202,7 @@ private func checksum(_ bytes: some Sequence<UInt8>) -> Int {
         let file = try read { recording in
             recording.follow(try requests(#"{"type":"trace","version":1}"#), [event("reset", 0)]) { narrow }
             recording.follow(try requests(#"{"type":"stop","timeMs":100}"#), []) { nil }
-            // A fling's frames until the line, which comes 50 ms after the first one.
+            // A fling's frames before the line, which comes 50 ms after the first one.
             recording.follow(
                 try requests(#"{"type":"set-viewport","timeMs":150,"width":512,"height":256}"#),
                 [event("camera-changed", 40), event("idle", 45)]

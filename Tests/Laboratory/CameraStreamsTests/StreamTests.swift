@@ -1,5 +1,5 @@
-// Streams read back, held against each other and against statements: what is the same passes, and one changed number is
-// named with its place, its size and its units.
+// Streams read back and compared with each other and with statements: equal ones pass, and one changed number is
+// reported with its place, its size and its units.
 
 import CameraStreams
 import Foundation
@@ -8,7 +8,7 @@ import MapCamera
 import TestSupport
 import Testing
 
-/// A stream of lines of text.
+/// Returns a stream of lines of text.
 func stream(_ lines: String) throws -> CameraStream {
     let reader = StreamReader()
     for (index, line) in lines.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
@@ -17,7 +17,7 @@ func stream(_ lines: String) throws -> CameraStream {
     return reader.stream
 }
 
-/// A log of frames 20 ms apart that goes east by a point each, at zoom 10.
+/// Returns a log of frames 20 ms apart that moves east by one point per frame, at zoom 10.
 func eastward(_ count: Int, zoom: Double = 10, step: Double = 20, startMs: Double = 0) -> String {
     let point = 360 / (256 * exp2(zoom))
     return "time,latitude,longitude,zoom,bearing,angle\n"
@@ -80,7 +80,7 @@ func eastward(_ count: Int, zoom: Double = 10, step: Double = 20, startMs: Doubl
     // MARK: Comparing
 
     @Test func distancesAreThoseOnTheScreen() {
-        // The same nine degrees are a point here and a thousand there.
+        // The same nine degrees are one point here and a thousand there.
         let viewport = Viewport.standard
         func apart(zoom: Double, latitude: Double, longitude: Double) -> Double {
             let a = CameraPosition(target: LatLng(latitude: latitude, longitude: 179.9), zoom: zoom)
@@ -99,7 +99,7 @@ func eastward(_ count: Int, zoom: Double = 10, step: Double = 20, startMs: Doubl
     }
 
     @Test func theSameWayAtOtherTimesIsTheSame() throws {
-        // 50 frames a second, and 20 of them: what lies between two frames is on the way.
+        // 50 frames a second compared with 20: positions between two frames are on the path.
         let point = 360 / (256 * 1024.0)
         let often = try stream(eastward(51))
         let seldom = try stream(
@@ -234,7 +234,7 @@ func eastward(_ count: Int, zoom: Double = 10, step: Double = 20, startMs: Doubl
                 """)
     }
 
-    /// Python's parser is not the project's.
+    /// Python's parser is independent of the project.
     @Test(.needs("python3")) func aReportIsReadableAsXML() throws {
         let script = """
             import sys, xml.etree.ElementTree as tree

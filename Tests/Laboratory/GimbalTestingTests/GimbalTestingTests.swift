@@ -1,4 +1,4 @@
-// The library for tests, held against tests that have to fail: their issues are known, and say where and by how much.
+// The library for tests, used in tests that must fail: their known issues tell where and by how much.
 
 import Foundation
 import GimbalTesting
@@ -11,7 +11,7 @@ import Testing
 
     private var golden: URL { examples.appendingPathComponent("testing/pinch.golden.ndjson") }
 
-    /// Notes what a body records as an issue.
+    /// Returns the issues that a body records.
     private func issues(_ body: () throws -> Void) rethrows -> [String] {
         nonisolated(unsafe) var found: [String] = []
         try withKnownIssue {

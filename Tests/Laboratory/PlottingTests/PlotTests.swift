@@ -1,4 +1,4 @@
-// `gimbal plot` as a user's shell sees it, and the picture read back: what it shows is what the camera did.
+// `gimbal plot` as a user's shell sees it; its picture, read back, shows what the camera did.
 
 import Foundation
 import TestSupport
@@ -8,7 +8,7 @@ import Testing
 import FoundationXML
 #endif
 
-/// A picture, read back.
+/// A picture that is read back.
 private final class ReadPicture: NSObject, XMLParserDelegate {
     struct Element {
         let name: String
@@ -16,7 +16,7 @@ private final class ReadPicture: NSObject, XMLParserDelegate {
         var text = ""
     }
 
-    /// All but the legend, which has a sign of everything.
+    /// All elements except the legend, which has a sample of everything.
     private(set) var elements: [Element] = []
     private var open: [Int] = []
     private var legendDepth = 0
@@ -50,7 +50,7 @@ private final class ReadPicture: NSObject, XMLParserDelegate {
 
     func all(_ class: String) -> [Element] { elements.filter { $0.attributes["class"] == `class` } }
 
-    /// The lines of all paths of a class, each with its points.
+    /// Returns the lines of all paths of a class, each with its points.
     func lines(_ class: String) -> [[(x: Double, y: Double)]] {
         all(`class`).flatMap { path in
             (path.attributes["d"] ?? "").split(separator: "M").map { line in
@@ -62,7 +62,7 @@ private final class ReadPicture: NSObject, XMLParserDelegate {
 
     var texts: [String] { elements.filter { $0.name == "text" || $0.name == "tspan" }.map(\.text) }
 
-    /// A place of the map, in degrees; the longitude is not wrapped.
+    /// Returns a place on the map in degrees; the longitude is not wrapped.
     func place(_ spot: (x: Double, y: Double)) throws -> (latitude: Double, longitude: Double) {
         let map = try #require(all("map").first).attributes
         func fact(_ name: String) throws -> Double { try #require(map["data-\(name)"].flatMap(Double.init)) }
@@ -85,7 +85,7 @@ private final class ReadPicture: NSObject, XMLParserDelegate {
 
     private static let samples = Files.list("Protocols/examples/traces", "ndjson")
 
-    /// What a daemon's mind makes of a trace.
+    /// Returns the events of a hub that plays a trace.
     private func events(_ trace: URL) throws -> [JSON] {
         let host = HubHost()
         let (watcher, feeder) = (host.connect(), host.connect())
@@ -118,7 +118,7 @@ private final class ReadPicture: NSObject, XMLParserDelegate {
         let scale = try #require(picture.all("map").first?.attributes["data-units-per-radian"].flatMap(Double.init))
         for spot in spots {
             let place = try picture.place(spot)
-            // In units of the picture, of which it prints hundredths.
+            // In units of the picture, which prints hundredths of them.
             let nearest =
                 targets.map { target in
                     let east = (target.longitude - place.longitude).remainder(dividingBy: 360) * .pi / 180
@@ -144,7 +144,7 @@ private final class ReadPicture: NSObject, XMLParserDelegate {
             try plot([Files.root.appendingPathComponent("Protocols/examples/traces/antimeridian.ndjson").path]).output)
         #expect(picture.all("bounds").count == 1)
         let longitudes = try picture.lines("way fingers").flatMap { $0 }.map { try picture.place($0).longitude }
-        // On both sides of 180°, in the bounds, on one sheet.
+        // On both sides of 180°, within the bounds, on one sheet.
         #expect(longitudes.contains { $0 < 179 } && longitudes.contains { $0 > 181 })
         #expect(longitudes.allSatisfy { (164.9...185.1).contains($0) })
     }
@@ -157,7 +157,7 @@ private final class ReadPicture: NSObject, XMLParserDelegate {
             [#"{"type":"trace","version":1,"position":{"target":{"latitude":0,"longitude":0},"zoom":3}}"#] + pans
         let picture = try ReadPicture(try plot(["-"], input: trace.joined(separator: "\n")).output)
         let lines = picture.lines("way fingers")
-        // 5,970 points of a world of 2,048: from 0° eastwards to 329° for the third time.
+        // 5,970 points in a world of 2,048: from 0° eastwards to 329° for the third time.
         #expect(lines.count == 4)
         for line in lines {
             let longitudes = try line.map { try picture.place($0).longitude }
@@ -234,7 +234,7 @@ private final class ReadPicture: NSObject, XMLParserDelegate {
         #expect(picture.texts.contains("allowed: 11 to 13, then 11 to 12.5"))
         let zoom = picture.lines("curve")[0].map(\.y)
         let limits = picture.lines("limit").dropLast().flatMap { $0.map(\.y) }
-        // The camera stands at the limits, both of them.
+        // The camera reaches both limits.
         #expect(Set(limits).count == 3)
         #expect(zoom.min() == limits.min() && zoom.max() == limits.max())
         let ceiling = try #require(picture.lines("limit").last).map(\.y)
@@ -289,7 +289,7 @@ private final class ReadPicture: NSObject, XMLParserDelegate {
         #expect(bar["x"] == times["data-left"])
     }
 
-    /// Each finger has a line from where it landed to where it lifted; a finger that was lost ends with a cross.
+    /// Each finger has a line from where it landed to where it lifted; a lost finger ends with a cross.
     @Test func theFingersOfARecordingAreDrawn() throws {
         func touches(_ type: String, _ time: Int, _ fingers: [(Int, Int, Int)]) -> String {
             let touches = fingers.map { #"{"identifier":\#($0.0),"clientX":\#($0.1),"clientY":\#($0.2)}"# }

@@ -1,4 +1,4 @@
-// Steps, thinned lines and numbers: the parts of a picture that have an answer of their own.
+// Steps, thinned lines and numbers: the parts of a picture that can be checked by themselves.
 
 import CameraStreams
 import Foundation

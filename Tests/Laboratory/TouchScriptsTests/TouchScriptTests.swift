@@ -1,5 +1,5 @@
-// Fingers out and in again: those that are made up mean what was asked for, those of a trace give its camera back, and
-// every tool's form of a canonical script is read as the camera that was told beforehand.
+// Fingers exported and imported: generated fingers mean what was requested, a trace's fingers reproduce its camera, and
+// every tool's form of a canonical script gives the predicted camera.
 
 import CameraStreams
 import Foundation
@@ -34,7 +34,7 @@ import Traces
         return fingers.script
     }
 
-    /// The trace of a script, in which nothing is thrown.
+    /// Returns the trace of a script in which nothing is thrown.
     private func trace(_ script: FingerScript) throws -> Trace {
         var trace = try Trace(script.trace(from: Self.start))
         try trace.header.set([("gestures", .object(["fling": .bool(false)]))])
@@ -53,7 +53,7 @@ import Traces
             })
     }
 
-    // MARK: Made-up fingers
+    // MARK: Generated fingers
 
     @Test(arguments: MadeGesture.allCases)
     func theSameSeedMakesTheSameBytes(_ gesture: MadeGesture) {
@@ -146,14 +146,14 @@ import Traces
             before = now
         }
         #expect(before == [nil, nil] && script.restedLifts > 0)
-        // Nothing is thrown by it.
+        // It throws nothing.
         let trace = try Trace(script.script.trace(from: Self.start))
         for case .gesture(let gesture) in trace.lines.flatMap(\.requests).map(\.body) where gesture.event.kind == .pan {
             if let velocity = gesture.event.velocity { #expect(abs(velocity.x) + abs(velocity.y) < 1) }
         }
     }
 
-    // MARK: Out and back
+    // MARK: Round trips
 
     private static let screens = [
         Viewport(width: 390, height: 844), Viewport(width: 844, height: 390), Viewport(width: 412.5, height: 915.25),
@@ -161,7 +161,7 @@ import Traces
         Viewport(width: 60, height: 70), Viewport(width: 5000, height: 20),
     ]
 
-    /// What an exported file makes, read without options.
+    /// Returns the result of reading an exported file without options.
     private func read(_ bytes: [UInt8]) throws -> (trace: Trace, script: FingerScript) {
         let converter = TraceConverter()
         var trace: [UInt8] = []
@@ -172,7 +172,7 @@ import Traces
         return (try Trace(trace), try FingerScript(recording: bytes, TraceOptions()))
     }
 
-    /// The frames in which something changes, without the fingers' numbers.
+    /// Returns the frames in which something changes, without finger numbers.
     private func changes(_ script: FingerScript) -> [String] {
         var before: [ScreenPoint] = []
         return script.frames.compactMap { frame in
@@ -183,7 +183,7 @@ import Traces
         }
     }
 
-    /// Exports fingers, and compares what every form makes with the script itself and the trace's header.
+    /// Exports fingers and compares the result of every form with the script itself and the trace's header.
     private func expectSame(_ fingers: FingerScript, _ header: HeaderLine, _ name: String) throws {
         var fingers = fingers
         fingers.header = ToldHeader(try JSONValue(header.bytes))
@@ -200,7 +200,7 @@ import Traces
         }
     }
 
-    /// A header that says all that it can of a camera.
+    /// Returns a header with every member that describes a camera.
     private func header(_ viewport: Viewport) throws -> HeaderLine {
         try HeaderLine(
             Array(
@@ -224,7 +224,7 @@ import Traces
         }
     }
 
-    /// Up to ten fingers that land and lift in any order, wander, or rest for a while.
+    /// Up to ten fingers that land and lift in any order, move around, or rest for a while.
     @Test func manyFingersComeBackExactly() throws {
         for seed in 1...20 as ClosedRange<UInt64> {
             var random = SeededNumbers(seed: seed)
@@ -252,7 +252,7 @@ import Traces
         }
     }
 
-    /// Recordings without a head, of every format, and those of real devices beside the project.
+    /// Recordings of every format without a header, and those of real devices beside the project.
     @Test func recordingsComeBackExactly() throws {
         let folder = Files.root.appendingPathComponent("Tests/Fuzz/Recordings")
         var files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
@@ -283,9 +283,9 @@ import Traces
         }
     }
 
-    // MARK: What tools want
+    // MARK: Requirements of tools
 
-    /// A player of evemu's recordings knows nothing of the comment: the resolution alone tells the size.
+    /// A player of evemu's recordings ignores the comment: only the resolution gives the size.
     @Test func aRecordingForEvemuTellsItsSizeByItsResolution() throws {
         for viewport in Self.screens where viewport.width > 200 && viewport.height > 200 {
             var fingers = MadeFingers(viewport: viewport, seed: 5)
@@ -302,7 +302,7 @@ import Traces
         }
     }
 
-    /// Chrome lifts the fingers that `touchEnd` names, or all; it takes one that a move leaves out to be where it was.
+    /// Chrome lifts the fingers that `touchEnd` names, or all; a finger missing in a move stays where it was.
     @Test func messagesToChromeNameTheFingerThatLifts() throws {
         let script = try #require(CanonicalScript(made(.pinch, seed: 2)))
         let messages = try String(decoding: ScriptFormat.devtools.bytes(of: script), as: UTF8.self)
@@ -323,7 +323,7 @@ import Traces
         let commands = try lines(.uinputScript).map { try JSON($0) }
         #expect(commands.allSatisfy { $0["id"]?.number == 1 })
         #expect(commands.first?["command"]?.string == "register" && commands.first?["abs_info"]?.array?.count == 6)
-        // The device is not there at once.
+        // The device does not exist at once.
         #expect(commands[1]["command"]?.string == "delay" && commands[1]["duration"]?.number ?? 0 >= 1000)
         var (time, found): (Double, [(Double, [Int])]) = (0, [])
         for command in commands.dropFirst(2) {
@@ -351,7 +351,7 @@ import Traces
         let payload = try JSON(String(decoding: ScriptFormat.webdriver.bytes(of: script), as: UTF8.self))
         let sources = try #require(payload["actions"]?.array)
         #expect(sources.count == 2 && Set(sources.compactMap { $0["id"]?.string }).count == 2)
-        // All sources have as many actions: a tick is one of each.
+        // All sources have equally many actions: a tick is one of each.
         #expect(Set(sources.map { $0["actions"]?.array?.count }).count == 1)
         for action in sources.flatMap({ $0["actions"]?.array ?? [] }) {
             if let duration = action["duration"]?.number { #expect(duration == duration.rounded() && duration >= 0) }

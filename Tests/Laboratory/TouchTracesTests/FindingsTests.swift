@@ -1,4 +1,4 @@
-// What is found in a recording or a trace: gestures told apart, kept up to a limit, and counted beyond it.
+// Findings in a recording or a trace: gestures are told apart, kept up to a limit, and counted beyond it.
 
 import Gestures
 import GimbalProtocol

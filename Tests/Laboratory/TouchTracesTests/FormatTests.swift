@@ -1,4 +1,4 @@
-// Small recordings in each format, as their tools write them, and what is made of them.
+// Small recordings in each format, as their tools write them, and how they are read.
 
 import Gestures
 import MapCamera
@@ -58,7 +58,7 @@ import TouchTraces
         #expect(throws: RecordingError.self) { try DeviceDescription(Array("no device".utf8).span) }
     }
 
-    /// Two devices, described in front; only the second has contacts.
+    /// Two devices, described at the top; only the second has contacts.
     @Test(arguments: [true, false])
     func geteventIsReadOfTheDeviceThatHasContacts(inWords: Bool) {
         let head =
@@ -122,7 +122,7 @@ import TouchTraces
         #expect(reading.notes[.otherDevice] == 2)
     }
 
-    /// With one device named on its command line, getevent names it no more.
+    /// With one device on its command line, getevent no longer names it.
     @Test func geteventOfOneDeviceIsReadByItsOwnTimesAndTheLastDescription() {
         let reading = Reading(
             """
@@ -367,7 +367,7 @@ import TouchTraces
         #expect(abs((reading.touches[0].touches[0].position.x) - viewport.width / 2) < 1e-6)
     }
 
-    /// People leave out the lines that end frames; and a device may not know its size.
+    /// People omit the lines that end frames, and a device may not know its size.
     @Test func libinputTouchesWithoutFramesAreOneForEachTimeAndWithoutASizeFillTheStandardLength() {
         let reading = Reading(
             """
@@ -383,7 +383,7 @@ import TouchTraces
         #expect(reading.reader.surface?.viewport == Viewport(width: 844, height: 474.75))
     }
 
-    /// The map follows two fingers that scroll on a touchpad; a wheel is none of theirs.
+    /// The map follows two fingers that scroll on a touchpad, but not a wheel.
     @Test func libinputTouchesAndScrollsAreInTheOrderOfTheirTimes() {
         let reading = Reading(
             """
@@ -482,7 +482,7 @@ import TouchTraces
         #expect(reading.notes.damaged.map(\.line) == [13])
     }
 
-    /// Newer versions leave out what is 0, and the time as well.
+    /// Newer versions omit zeros, and the time as well.
     @Test func motionEventsWithoutTimesAreReadAtARate() {
         let text =
             "MotionEvent { action=ACTION_DOWN, x[0]=810.0, y[0]=1140.0 }\nMotionEvent { action=ACTION_UP, x[0]=810.0, y[0]=1140.0 }\n"
@@ -514,7 +514,7 @@ import TouchTraces
         #expect(Reading(Array(recording.dropLast(3))).notes.damagedCount == 1)
     }
 
-    // MARK: Hardly anything
+    // MARK: Almost unreadable input
 
     @Test(arguments: [
         "Event: time 1.0, type 3 (EV_ABS), code 53 (ABS_MT_POSITION_X), value 1\nEvent: time 1.0, ===== SYN =====\n",
@@ -535,7 +535,7 @@ import TouchTraces
     @Test func aRecordingWithoutAFingerIsNoError() {
         #expect(Reading("Event: time 1.0, type 1 (EV_KEY), code 30 (KEY_A), value 1\n").error == nil)
         #expect(Reading("E: 1.0 0000 0000 0\n").error == nil)
-        // So it is of a keyboard, though a line is damaged.
+        // Nor is one of a keyboard, although a line is damaged.
         let keys = "[ 1.0] EV_KEY KEY_A DOWN\n[ 1.0] EV_SYN SYN_REPORT 00000000\n[ 1.1] EV_KEY KEY_A\n"
         let keyboard = Reading(keys)
         #expect(keyboard.error == nil && keyboard.notes.damagedCount == 1)
@@ -569,14 +569,14 @@ import TouchTraces
     @Test func aTraceOfUTF16IsHandedOnAsUTF8() {
         let trace = "{\"type\":\"trace\",\"version\":1,\"camera\":\"\u{e9}\u{1f600}\"}\n{\"type\":\"trace-end\"}\n"
         #expect(String(decoding: Reading(Self.utf16(trace)).trace, as: UTF8.self) == trace)
-        // Halves of characters are none.
+        // Unpaired surrogates are not characters.
         let broken = Reading([0xff, 0xfe] + [0x00, 0xd8, 0x41, 0x00, 0x00, 0xdc, 0x00])
         #expect(broken.error == .unknown(beginning: "\u{fffd}A\u{fffd}"))
     }
 
     // MARK: Streams
 
-    /// Without a range the beginning is held back, until whoever reads says that no more comes soon.
+    /// Without a range the beginning is held back until the caller says that no more comes soon.
     @Test(arguments: [
         (500, 900, 1080.0, 2400.0), (1200, 900, 1440, 3200), (1000, 3500, 4095, 4095), (9, 65_535, 9, 65_535),
     ])
@@ -681,7 +681,7 @@ import TouchTraces
         #expect(reading.told == ["1000: 1@2,3", "1000: x"] && reading.notes.damagedCount == 0)
     }
 
-    // MARK: What is none
+    // MARK: Unreadable input
 
     @Test(arguments: [
         ("", RecordingError.empty), (" \r\n\n", .empty), ("\u{0}", .unknown(beginning: "·")),

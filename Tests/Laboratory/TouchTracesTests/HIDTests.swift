@@ -1,4 +1,4 @@
-// Reports of HID devices, as hid-recorder writes them, by descriptors as small as such a device can have.
+// Reports of HID devices as hid-recorder writes them, with descriptors as small as possible.
 
 import MapCamera
 import TestSupport
@@ -6,7 +6,7 @@ import Testing
 import TouchTraces
 
 @Suite struct HIDTests {
-    /// Tip, in range, confidence, 5 bits of nothing; id; X from 0 to 1000 on 200 mm; Y from 0 to 500 on 100 mm.
+    /// Tip, in range, confidence, 5 bits of padding; id; X from 0 to 1000 on 200 mm; Y from 0 to 500 on 100 mm.
     private static let finger = """
         05 0d 09 22 a1 02 09 42 15 00 25 01 75 01 95 01 81 02 09 32 81 02 09 47 81 02 95 05 81 03 \
         75 08 95 01 09 51 25 7f 81 02 05 01 75 10 55 0e 65 11 35 00 09 30 26 e8 03 46 d0 07 81 02 \
@@ -22,7 +22,7 @@ import TouchTraces
 
     private static func counted(_ bytes: String) -> String { "\(bytes.split(separator: " ").count) \(bytes)" }
 
-    /// A recording of reports, 10 ms apart.
+    /// Returns a recording of reports 10 ms apart.
     private static func recording(_ descriptor: String, _ reports: [String]) -> String {
         let events = reports.enumerated().map { "E: 000000.\($0 * 10000 + 100_000) \(counted($1))" }
         return (["R: \(counted(descriptor))", "N: A Touchscreen", "I: 3 04f3 000a"] + events).joined(separator: "\n")
@@ -59,10 +59,10 @@ import TouchTraces
             "01 07 01 01 00 01 00 07 02 02 00 02 00 10 00 03", "01 07 03 03 00 03 00 00 00 00 00 00 00 10 00 00",
         ]
         #expect(Self.told(descriptor, three).first == "110: 1@1,1 2@2,2 3@3,3")
-        // Some count again in each report.
+        // Some devices repeat the count in each report.
         let again = [three[0], String(three[1].dropLast(2)) + "03"]
         #expect(Self.told(descriptor, again).first == "110: 1@1,1 2@2,2 3@3,3")
-        // The second report was lost: the time of the scan tells.
+        // The second report was lost, as the scan time shows.
         let next = three[0].replacing("10 00 03", with: "20 00 02")
         #expect(
             Self.told(descriptor, [three[0], next, three[0]]).prefix(2) == ["100: 1@1,1 2@2,2", "110: 1@1,1 2@2,2"])
@@ -85,7 +85,7 @@ import TouchTraces
             Self.told(Self.touchscreen(Self.finger), one) == [
                 "100: 1@1,1", "110: 1@1,1 2@2,2", "120: 1@3,3 2@2,2", "130: 1@3,3", "130: x",
             ])
-        // As many as there are in the frame; or one in each report, where nothing is said of the others.
+        // As many as in the frame; or one in each report, where the others are not mentioned.
         let descriptor = Self.touchscreen(Self.finger, Self.count)
         #expect(Self.told(descriptor, [one[0] + " 02", one[1] + " 00"]).first == "110: 1@1,1 2@2,2")
         #expect(Self.told(descriptor, one.map { $0 + " 01" }).dropFirst().first == "110: 1@1,1 2@2,2")
@@ -119,7 +119,7 @@ import TouchTraces
     }
 
     @Test func aPenIsNoFinger() {
-        // Report 2: tip, in range, 6 bits of nothing, X and Y of 8 bits.
+        // Report 2: tip, in range, 6 bits of padding, X and Y of 8 bits.
         let pen = """
             05 0d 09 02 a1 01 85 02 09 20 a1 00 09 42 09 32 15 00 25 01 75 01 95 02 81 02 95 06 81 03 \
             05 01 09 30 09 31 26 ff 00 75 08 95 02 81 02 c0 c0
@@ -131,13 +131,13 @@ import TouchTraces
         #expect(reading.reader.device?.x?.maximum == 1000)
         let alone = Reading(Self.recording(pen, ["02 03 05 05"]))
         #expect(alone.error == nil && alone.frames.isEmpty && alone.notes[.pen] == 1)
-        // What touchscreens call a stylus is one, unless contacts are told apart by it.
+        // A touchscreen's stylus counts as a finger, unless it serves to distinguish contacts.
         let stylus = Self.touchscreen(Self.finger.replacing("09 22", with: "09 20"))
         #expect(Self.told(stylus, ["01 07 01 07 00 08 00"]).count == 2)
     }
 
     @Test func whatTouchesIsToldFromItsMiddle() {
-        // Two values of X and two of Y for each contact: where it was touched, and the middle of what touches.
+        // Two values of X and two of Y for each contact: the touched point and the middle of the contact.
         let both = Self.finger.replacing("81 02 09 31", with: "95 02 81 02 09 31")
         #expect(
             Self.told(
@@ -149,8 +149,8 @@ import TouchTraces
     }
 
     @Test func whatADescriptorMaySayIsUnderstood() {
-        // No report numbers; usages of four bytes and a range of them; bits that no byte begins with; a page that is
-        // pushed and popped; a smallest position below 0; inches.
+        // No report numbers; usages of four bytes and a range of them; bits not aligned to a byte; a page that is
+        // pushed and popped; a minimum position below 0; inches.
         let descriptor = """
             05 0d 09 05 a1 01 09 22 a1 02 15 00 25 01 75 01 95 01 0b 42 00 0d 00 81 02 \
             a4 05 09 75 03 81 03 b4 75 04 19 51 29 51 25 0f 81 02 \
@@ -160,18 +160,18 @@ import TouchTraces
         let reading = Reading(Self.recording(descriptor, ["91 ff 3f 12"]))
         #expect(reading.told == ["100: 1@-1,291", "100: x"])
         #expect(reading.reader.device?.x == DeviceAxis(minimum: -1000, maximum: 999, resolution: 1999 / 203.2))
-        // A largest value without a sign, and an exponent of eight bits.
+        // An unsigned maximum, and an exponent of eight bits.
         let wide = Self.touchscreen(
             Self.finger.replacing("26 e8 03", with: "26 ff ff").replacing("55 0e", with: "55 fe"))
         let device = Reading(Self.recording(wide, ["01 07 01 ff ff 00 00"])).reader.device
         #expect(device?.x?.maximum == 65535 && device?.sizeMm ?? (0, 0) == (200, 100))
-        // A unit that is no length says nothing.
+        // A unit that is not a length is ignored.
         let cubic = Self.touchscreen(Self.finger.replacing("65 11", with: "65 33"))
         #expect(Reading(Self.recording(cubic, ["01 07 01 ff ff 00 00"])).reader.device?.x?.resolution == 0)
     }
 
     @Test func collectionsAndNumbersAreThoseOfTheirReports() {
-        // An application within another one; only what is no input has a number.
+        // An application within another one; only a report that is not an input has a number.
         let nested = """
             05 01 09 02 a1 01 05 0d 09 04 a1 01 09 22 a1 02 09 42 15 00 25 01 75 08 95 01 81 02 09 51 81 02 \
             05 01 09 30 09 31 26 ff 00 95 02 81 02 c0 c0 85 09 05 0d 09 55 95 01 b1 02 c0
@@ -185,7 +185,7 @@ import TouchTraces
             05 01 09 30 09 31 26 ff 00 75 08 95 02 81 02 c0 c0
             """
         #expect(Self.told(single, ["01 05 06", "01 07 06", "00 07 06"]) == ["100: 1@5,6", "110: 1@7,6", "120:"])
-        // It is not, where other reports tell contacts apart.
+        // It is not followed if other reports distinguish contacts.
         let both = single.replacing("a1 01 09 22", with: "a1 01 85 07 09 22") + " " + Self.touchscreen(Self.finger)
         #expect(Self.told(both, ["07 01 05 06", "01 07 01 07 00 08 00"]) == ["110: 1@7,8", "110: x"])
     }
@@ -233,7 +233,7 @@ import TouchTraces
         let down = "01 07 05 01 00 01 00 07 06 02 00 02 00"
         #expect(
             Self.told(descriptor, [down + " 10 00 02", none + " 20 00 00"]) == ["100: 1@1,1 2@2,2", "110:"])
-        // Without the time of a scan it may follow what is complete; the same scan does.
+        // Without a scan time it may follow a complete frame; the same scan does.
         let timeless = Self.touchscreen(Self.finger, Self.finger, Self.count)
         #expect(Self.told(timeless, [down + " 02", none + " 00"]).prefix(2).last == "110: 1@1,1 2@2,2")
         #expect(
@@ -279,12 +279,12 @@ import TouchTraces
             #expect(Reading(head).reader.format == .hidRecorder)
         }
         #expect(Reading("E: 0.100000 3 01 02 03").reader.format == .hidRecorder)
-        // Evemu's events have other numbers.
+        // Evemu's events have differently formatted numbers.
         #expect(Reading("E: 0.100000 0003 0035 977").reader.format == .evemu)
         #expect(Reading("E: 0.100000 3 35 977").reader.format == .evemu)
     }
 
-    /// Any descriptor, and any reports: they do no harm, and take no more time than they are long.
+    /// Random descriptors and reports do no harm, and take time proportional to their length.
     @Test func madeUpDescriptorsDoNoHarm() {
         let whole = Self.touchscreen(Self.finger, Self.finger, Self.scanTime, Self.count).split(separator: " ")
         for seed in 0..<400 as Range<UInt64> {
@@ -301,7 +301,7 @@ import TouchTraces
             let bytes = descriptor.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined(separator: " ")
             Reading(Self.recording(bytes, reports)).check(seed)
         }
-        // As many usages as can be asked for.
+        // The maximum number of usages.
         let usages = Array(repeating: "1a 00 00 2a ff ff 81 02", count: 500).joined(separator: " ")
         let greedy = "05 0d 09 04 a1 01 75 01 96 00 30 " + usages
         #expect(Self.told(greedy, ["01"]).isEmpty)

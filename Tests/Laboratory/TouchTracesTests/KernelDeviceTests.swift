@@ -1,10 +1,10 @@
-// A device as the kernel describes it, by a kernel that is made up.
+// A device as described by a simulated kernel.
 
 import Testing
 import TouchTraces
 
 @Suite struct KernelDeviceTests {
-    /// Answers as evdev does; what it is not told of it does not know.
+    /// Answers like evdev; it knows only what it is given.
     private func ask(
         axes: [UInt: [Int32]], name: String = "pad", properties: UInt8 = 0
     ) -> (UInt, inout [UInt8]) -> Bool {

@@ -1,4 +1,4 @@
-// What real recordings do, each by itself, in recordings as short as can be.
+// Quirks of real recordings, each in isolation, in recordings as short as possible.
 
 import Foundation
 import MapCamera
@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import TouchTraces
 
-/// Lines of evemu: times in milliseconds, then events by short names, then a report.
+/// Returns lines of evemu: times in milliseconds, then events by short names, then a report.
 private func evemu(_ frames: [(Double, [String])], ends: Bool = true) -> String {
     let codes = [
         "slot": "0003 002f", "id": "0003 0039", "x": "0003 0035", "y": "0003 0036", "tool": "0003 0037",
@@ -149,7 +149,7 @@ private func told(_ frames: [(Double, [String])]) -> [String] { Reading(evemu(fr
         #expect(reading.notes.contactProtocol == .single)
     }
 
-    /// Reports before anything is said of touches are none of theirs.
+    /// Reports before the first touch do not count.
     @Test func everyReportOfTheOnlyDeviceFromItsFirstTouchOnIsAFrame() {
         let reading = Reading(
             evemu([(0, ["other 1"]), (10, []), (20, ["id 1", "x 1", "y 1"]), (30, ["id -1"]), (40, [])]))
@@ -198,13 +198,13 @@ private func told(_ frames: [(Double, [String])]) -> [String] { Reading(evemu(fr
         #expect(second.told == ["1500: 1@85,102", "1500: x"] && second.notes.devicesLeftOut == [])
         #expect(Reading(Self.twoScreens, deviceNumber: 1).told.isEmpty)
         #expect(Reading(Self.twoScreens, deviceNumber: 4).error == .noSuchDevice(number: 4, count: 3))
-        // Those that are described count in their order, be they heard or not.
+        // Described devices count in their order, whether or not they send events.
         let described = "add device 1: /dev/input/event9\nadd device 2: /dev/input/event4\n" + Self.twoScreens
         #expect(Reading(described, deviceNumber: 2).told == second.told)
         #expect(Reading(#"{"type":"touchend","timeStamp":1,"touches":[]}"#, deviceNumber: 1).error == nil)
     }
 
-    /// The one for several fingers is described, and would be followed otherwise.
+    /// The multi-touch device is described, and would be followed otherwise.
     @Test func aDeviceOfOneFingerIsTakenByItsNumber() {
         let text = """
             add device 1: /dev/input/event1
@@ -260,7 +260,7 @@ private func told(_ frames: [(Double, [String])]) -> [String] { Reading(evemu(fr
 
     // MARK: Several recordings
 
-    /// The second begins before the first one's end, and its ids are the same: fingers are counted as they land.
+    /// The second begins before the first one's end and has the same ids: fingers are numbered as they land.
     @Test func aRecordingBehindAnotherOneBeginsWithoutFingers() {
         let one = evemu([(10_000, ["slot 1", "id 0", "x 1", "y 1"]), (10_010, ["x 2"])])
         let other = evemu([(3000, ["slot 1", "id 0", "x 7", "y 7"]), (3010, ["id -1"])])
@@ -268,7 +268,7 @@ private func told(_ frames: [(Double, [String])]) -> [String] { Reading(evemu(fr
         #expect(reading.told == ["10000: 1@1,1", "10010: 1@2,1", "10010: x", "10010: 2@7,7", "10020:"])
         #expect(reading.frames.map(\.isImplied) == [false, false, true, false, false])
         #expect(reading.notes[.recordingFollows] == 1 && reading.notes[.leftDown] == 1)
-        // A head says so, too, though time goes on.
+        // A header marks a new recording as well, even if time continues.
         let later = evemu([(20_000, ["id 0", "x 7", "y 7"]), (20_010, ["id -1"])])
         let headed = Reading("# EVEMU 1.3\n" + one + "# EVEMU 1.3\n" + later)
         #expect(
@@ -277,7 +277,7 @@ private func told(_ frames: [(Double, [String])]) -> [String] { Reading(evemu(fr
     }
 
     @Test func aFingerThatAppearsAfterALaterOneIsCounted() throws {
-        // The first finger to land tells its second coordinate after the second finger is there.
+        // The second coordinate of the first finger arrives only after the second finger.
         let text = evemu([
             (0, ["slot 0", "id 1", "x 1"]), (10, ["slot 1", "id 2", "x 2", "y 2"]), (20, ["slot 0", "y 1"]),
             (30, ["id -1", "slot 1", "id -1"]),
@@ -288,7 +288,7 @@ private func told(_ frames: [(Double, [String])]) -> [String] { Reading(evemu(fr
         #expect(converter.findings.landed == 2 && converter.findings.frames == 4)
     }
 
-    /// What the slot held before the recording is not told again.
+    /// Values that the slot held before the recording are not repeated.
     @Test func aFingerWhosePlaceIsNeverToldIsNotCounted() throws {
         let converter = TraceConverter()
         let text = evemu([(0, ["id 1", "x 1"]), (10, ["id -1"]), (20, ["id 2", "y 2"]), (30, ["id -1"])])
@@ -305,7 +305,7 @@ private func told(_ frames: [(Double, [String])]) -> [String] { Reading(evemu(fr
         #expect(converter.findings.frames == 2 && converter.notes[.leftDown] == 1)
     }
 
-    // MARK: What is no touch
+    // MARK: Events without a touch
 
     @Test func aFingerAboveTheSurfaceDoesNotTouchIt() {
         let reading = Reading(
@@ -321,7 +321,7 @@ private func told(_ frames: [(Double, [String])]) -> [String] { Reading(evemu(fr
         #expect(whole == ["0: 1@5,5", "10:"])
     }
 
-    /// A gamepad has so many axes that they reach into those of contacts.
+    /// A gamepad has so many axes that they overlap with those of contacts.
     @Test(arguments: [true, false])
     func axesThatRunOnIntoThoseOfContactsAreNone(isTold: Bool) {
         let head = isTold ? "A: 2e 0 255 0 0\nA: 35 0 255 0 0\nA: 36 0 255 0 0\n" : ""
@@ -330,7 +330,7 @@ private func told(_ frames: [(Double, [String])]) -> [String] { Reading(evemu(fr
         ])
         let reading = Reading(head + pad)
         #expect(reading.mostContacts == 0 && reading.notes.contactProtocol != .wholeFrames)
-        // Whose first events do not tell it takes its contacts back.
+        // If only later events reveal it, its contacts are taken back.
         let late = Reading(evemu([(0, ["id 7", "x 3", "y 4"]), (10, ["below 1"]), (20, ["x 5"]), (30, ["x 6"])]))
         #expect(late.told == ["0: 1@3,4", "10: x", "20:", "30:"])
     }
@@ -386,12 +386,12 @@ private func told(_ frames: [(Double, [String])]) -> [String] { Reading(evemu(fr
     }
 
     @Test func resolutionsThatNoScreenHasAreIgnored() throws {
-        // 1,000 by 500 units: the longer side is that of a phone, and the units are square.
+        // 1,000 by 500 units: the longer side is a phone's, and the units are square.
         for (x, y) in [(0.0, 0.0), (0, 1), (1, 0), (100, 1), (0.1, 0.1), (1, 100)] {
             #expect(try surface(axis(0, 1000, x), axis(0, 500, y)).viewport == Viewport(width: 844, height: 422))
         }
         #expect(try surface(axis(0, 500), axis(0, 1000)).viewport == Viewport(width: 422, height: 844))
-        // A range for any screen.
+        // A range that fits any screen.
         #expect(try surface(axis(0, 32767), axis(0, 32767)).viewport == Viewport(width: 844, height: 474.75))
         #expect(try surface(axis(0, 4095), axis(0, 4095)).viewport == Viewport(width: 844, height: 474.75))
         #expect(try surface(axis(0, 4094), axis(0, 4094)).viewport == Viewport(width: 844, height: 844))
@@ -423,7 +423,7 @@ private func told(_ frames: [(Double, [String])]) -> [String] { Reading(evemu(fr
         #expect(Reading(evemu([(0, ["id 1", "x 0", "y 0"])])).reader.surface?.viewport.width == 844)
     }
 
-    /// What comes behind the first mebibyte has no say, and nothing is held back any more.
+    /// Data after the first mebibyte is not considered, and nothing is held back any more.
     @Test func theFirstMebibyteIsObserved() throws {
         let begin = evemu([(0, ["id 1", "x 1000", "y 500"])])
         let line = "E: 0.000001 0000 0000 0\n"

@@ -8,11 +8,11 @@ import Testing
 import TouchTraces
 import Touches
 
-/// All that a reader made of a recording.
+/// All results of reading a recording.
 struct Reading {
     var frames: [ContactFrame] = []
     var gestures: [GestureEvent] = []
-    /// The times of all frames and gestures in the order in which they were handed out, in milliseconds.
+    /// The times of all frames and gestures in the order of delivery, in milliseconds.
     var times: [Double] = []
     var trace: [UInt8] = []
     var reader: RecordingReader
@@ -67,7 +67,7 @@ struct Reading {
     /// Seconds from the first frame to the last.
     var duration: Double { Double((frames.last?.time ?? 0) - (frames.first?.time ?? 0)) / 1e6 }
 
-    /// Each frame as `milliseconds: number@x,y …`, with an `x` for one that cancels.
+    /// Each frame as `milliseconds: number@x,y …`, with an `x` for a cancelled one.
     var told: [String] {
         frames.map { frame in
             let contacts = frame.contacts.map { " \($0.id)@\(Self.text($0.x)),\(Self.text($0.y))" }
@@ -88,7 +88,7 @@ struct Reading {
         }
     }
 
-    /// Whether another reading came to the same.
+    /// Whether another reading had the same result.
     func isSame(as other: Reading) -> Bool {
         frames == other.frames && trace == other.trace && notes == other.notes && error == other.error
             && reader.format == other.reader.format && reader.surface == other.reader.surface
@@ -98,7 +98,7 @@ struct Reading {
 }
 
 extension Reading {
-    /// What must hold of every reading, whatever was read.
+    /// Checks what must hold for every reading, whatever was read.
     func check(_ seed: UInt64) {
         var seen: Set<Int> = []
         var down: Set<Int> = []
@@ -139,7 +139,7 @@ extension Seeded {
 
 /// Real recordings beside the project.
 enum Recordings {
-    /// The bytes of a recording. Whoever asks for one needs them to be there.
+    /// Returns the bytes of a recording, which must be present.
     static func bytes(_ path: String) throws -> [UInt8] {
         let folder = try #require(Files.recordings)
         return Array(try Data(contentsOf: folder.appendingPathComponent(path)))

@@ -1,4 +1,4 @@
-// What the fingers of real recordings did, in words and numbers, and where the camera is after them.
+// The gestures in real recordings, in words and numbers, and where they move the camera.
 
 import Foundation
 import Gestures
@@ -8,17 +8,17 @@ import Testing
 import TouchTraces
 import Touches
 
-/// What is known of a recording.
+/// The facts about a recording.
 private struct Fact {
     let file: String
     /// What a person sees in it.
     let words: String
     let gestures: [GestureKind]
-    /// How much wider two fingers are in the end.
+    /// The ratio of two fingers' final to initial distance.
     var scale: ClosedRange<Double>?
-    /// How far two fingers turn clockwise, in degrees.
+    /// The clockwise turn of two fingers, in degrees.
     var turn: ClosedRange<Double>?
-    /// Where the camera is at the end: latitude, longitude, zoom, bearing, viewing angle.
+    /// The final camera: latitude, longitude, zoom, bearing, viewing angle.
     let camera: [Double]
 }
 
@@ -173,12 +173,12 @@ private let facts: [Fact] = [
         return (trace, converter.findings)
     }
 
-    /// The camera after a trace.
+    /// Returns the camera after a trace.
     private func camera(after trace: [UInt8]) throws -> [Double] {
         let host = HubHost()
         let feed = host.connect()
         let lines = trace.split(separator: 0x0a, maxSplits: 1)
-        // As fast as it goes.
+        // At the highest speed.
         let header = String(decoding: lines[0], as: UTF8.self).replacing(
             "\"version\":1", with: "\"version\":1,\"speed\":\"max\"")
         feed.send(Array(header.utf8) + [0x0a] + lines[1])
@@ -235,15 +235,15 @@ private let facts: [Fact] = [
     }
 }
 
-/// Recorded fingers on a camera: how far the places that were under two of them when they landed are from them when the
-/// first lifts.
+/// Recorded fingers on a camera: the distance of two fingers, when the first one lifts, from the places on which they
+/// landed.
 private struct Hands {
     private var recognizer = GestureRecognizer()
     private var tracker = GestureTracker()
     private var camera = Camera()
     private var surface: Surface?
     private var frame = TouchFrame(timeMs: 0, touches: [])
-    /// Where two fingers landed, and which places that were.
+    /// The two fingers that landed, and the places under them.
     private var landed: (ids: [Int], places: [LatLng?])?
     private var last: [Touch] = []
     private var isPinch = false

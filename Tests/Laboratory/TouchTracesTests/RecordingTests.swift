@@ -1,4 +1,4 @@
-// Real recordings by real devices, which are kept beside the project.
+// Real recordings of real devices, which are kept beside the project.
 
 import TestSupport
 import Testing
@@ -62,7 +62,7 @@ import TouchTraces
         #expect(Reading(description).frames.isEmpty && Reading(description).error == nil)
     }
 
-    /// What the known quirks of real recordings are counted as.
+    /// The notes that count the known quirks of real recordings.
     @Test(.needsRecordings) func quirksAreCounted() throws {
         func notes(_ path: String) throws -> RecordingNotes { Reading(try Recordings.bytes(path)).notes }
         let tablets = "evemu-devices/tablets__"
@@ -80,7 +80,7 @@ import TouchTraces
     @Test(.needsRecordings) func aScreenThatTellsItsSizeHasIt() throws {
         let path = "evemu-devices/tablets__dell_canvas_touch.evemu"
         let reading = Reading(try Recordings.bytes(path))
-        // 27 inches of 16:9 at 160 points an inch.
+        // 27 inches of 16:9 at 160 points per inch.
         let viewport = try #require(reading.reader.surface?.viewport)
         #expect(abs(viewport.width - 3753) < 1 && abs(viewport.height - 2106) < 1)
     }

@@ -1,4 +1,4 @@
-// Bytes however they come: cut anywhere, damaged, or made up.
+// Bytes in any form: split anywhere, damaged, or made up.
 
 import TestSupport
 import Testing
@@ -6,7 +6,7 @@ import TouchTraces
 import GimbalProtocol
 
 @Suite struct RobustnessTests {
-    /// One small recording of each format, with most of what can stand in it.
+    /// One small recording of each format, with most of its possible contents.
     static let samples = [
         """
         # EVEMU 1.3
@@ -176,7 +176,7 @@ import GimbalProtocol
         }
     }
 
-    /// Events of all kinds that mean something, with any values, of both protocols and of two devices.
+    /// Events of all meaningful kinds with any values, of both protocols and of two devices.
     @Test func madeUpEventsDoNoHarm() {
         for seed in 0..<300 as Range<UInt64> {
             var random = Seeded(seed)
@@ -229,7 +229,7 @@ import GimbalProtocol
     }
 
     @Test func whatIsHeldUntilTheRangeIsKnownIsBounded() throws {
-        // All slots are down, and then frames of nothing new.
+        // All slots are down, followed by frames without changes.
         var text = ""
         for slot in 0..<256 {
             text += "E: 0.0 0003 002f \(slot)\nE: 0.0 0003 0039 \(slot)\nE: 0.0 0003 0035 1\nE: 0.0 0003 0036 1\n"

@@ -1,4 +1,4 @@
-// Scripts that touch an Android's screen, and events that other programs print.
+// Scripts that touch an Android screen, and events printed by other programs.
 
 import TestSupport
 import Testing

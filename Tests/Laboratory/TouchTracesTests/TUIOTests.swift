@@ -1,4 +1,4 @@
-// Fingers by TUIO: both versions, datagrams that are lost, late, doubled or anything else, and many sources.
+// Fingers by TUIO: both versions; lost, late, duplicated and invalid datagrams; and many sources.
 
 import Foundation
 import MapCamera
@@ -8,7 +8,7 @@ import Touches
 
 @testable import TouchTraces
 
-/// Makes datagrams of Open Sound Control.
+/// Makes Open Sound Control datagrams.
 enum OSC {
     enum Argument: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByStringLiteral {
         case integer(Int32), number(Float), text(String), time(UInt64)
@@ -58,11 +58,11 @@ enum OSC {
     }
 }
 
-/// A finger: its number, and where it is.
+/// A finger's number and position.
 typealias Finger = (id: Int32, x: Float, y: Float)
 
 @Suite struct TUIOTests {
-    /// A bundle of TUIO 1.1.
+    /// Returns a TUIO 1.1 bundle.
     private func bundle(
         _ number: Int32, _ fingers: [Finger], alive: [Int32]? = nil, source: String? = "table@here"
     ) -> [UInt8] {
@@ -78,7 +78,7 @@ typealias Finger = (id: Int32, x: Float, y: Float)
             head + [OSC.message(profile, ["alive"] + ids)] + sets + [OSC.message(profile, "fseq", .integer(number))])
     }
 
-    /// A bundle of TUIO 2.0.
+    /// Returns a TUIO 2.0 bundle.
     private func bundle2(_ number: Int32, _ fingers: [Finger], time: UInt64 = 1, source: String = "wall:0@here")
         -> [UInt8]
     {
@@ -92,7 +92,7 @@ typealias Finger = (id: Int32, x: Float, y: Float)
                 + [OSC.message("/tuio2/alv", fingers.map { .integer($0.id) })])
     }
 
-    /// Reads datagrams that come 10 ms apart; what is on a surface after each of them that has changed something.
+    /// Reads datagrams that arrive 10 ms apart; returns a surface's contents after each one that changed something.
     private func read(_ datagrams: [[UInt8]]) throws -> [TUIOFrame] {
         var (decoder, nowMs) = (TUIODecoder(), 0.0)
         return try datagrams.flatMap { datagram in
@@ -107,7 +107,7 @@ typealias Finger = (id: Int32, x: Float, y: Float)
 
     private func short(_ number: Double) -> String { String(format: "%g", number) }
 
-    // MARK: What is right
+    // MARK: Valid input
 
     @Test func fingersLandMoveAndLift() throws {
         let frames = try read([
@@ -147,10 +147,10 @@ typealias Finger = (id: Int32, x: Float, y: Float)
         #expect(try read([bundle(1, [(1, -0.5, 1.5)])]).map(text) == ["1:0,1"])
     }
 
-    // MARK: What is lost and late
+    // MARK: Lost and late datagrams
 
     @Test func theNextBundleMakesGoodALostOne() throws {
-        // Lost: a lift, and the landing of another finger, whose position then is not known until it moves.
+        // Lost: a lift, and the landing of another finger, whose position is unknown until it moves.
         let frames = try read([
             bundle(1, [(1, 0.5, 0.5)]), bundle(3, [], alive: [2]), bundle(4, [(2, 0.25, 0.25)], alive: [2]),
         ])
@@ -167,7 +167,7 @@ typealias Finger = (id: Int32, x: Float, y: Float)
     }
 
     @Test func aSourceMayBeginAnew() throws {
-        // Far back, or after a second of silence.
+        // A much lower number, or a second of silence.
         #expect(try read([bundle(500, [(1, 0.5, 0.5)]), bundle(1, [])]).map(text) == ["1:0.5,0.5", ""])
         var decoder = TUIODecoder()
         _ = try decoder.read(bundle(50, [(1, 0.5, 0.5)])[...], from: "a", port: 1, at: 0)
@@ -242,11 +242,11 @@ typealias Finger = (id: Int32, x: Float, y: Float)
             bundle(1, Array(many.prefix(2))), bundle(2, many.reversed()), bundle(3, [], alive: [1, 1, 1]),
         ])
         #expect(frames.map(\.fingers.count) == [2, 256, 1])
-        // Those that are there already stay.
+        // Existing fingers stay.
         #expect(frames[1].fingers.map(\.id).prefix(3) == [0, 1, 899])
     }
 
-    // MARK: What is wrong
+    // MARK: Invalid input
 
     @Test func nothingIsTakenOfADatagramThatIsWrong() throws {
         let right = bundle(2, [(1, 0.5, 0.5)])

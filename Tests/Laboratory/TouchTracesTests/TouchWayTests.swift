@@ -1,4 +1,4 @@
-// Fingers that a daemon recognizes move a camera as the gestures do that `gimbal convert` makes of the same fingers: byte for
+// Fingers recognized by the daemon move a camera exactly as the gestures that `gimbal convert` makes of them: byte for
 // byte, from a trace and live.
 
 import Foundation
@@ -7,7 +7,7 @@ import Testing
 import TouchTraces
 
 @Suite struct TouchWayTests {
-    /// The lines of the trace that a recording makes.
+    /// Returns the lines of the trace made from a recording.
     private func converted(_ recording: [UInt8], touches: Bool) throws -> [String] {
         var options = TraceOptions()
         options.writesTouches = touches
@@ -24,7 +24,7 @@ import TouchTraces
         return (json.array?.first ?? json)["timeMs"]?.number
     }
 
-    /// The lines that a subscriber is sent while a trace is played. Its clock begins at 0, whatever its first line is.
+    /// Returns the lines sent to a subscriber while a trace plays. Its clock begins at 0, whatever its first line is.
     private func played(_ trace: [String]) throws -> [String] {
         let host = HubHost()
         let (watcher, feed) = (host.connect(), host.connect())
@@ -38,7 +38,7 @@ import TouchTraces
         return watcher.lines()
     }
 
-    /// The lines that a subscriber is sent while the lines of a trace come live, each at its time.
+    /// Returns the lines sent to a subscriber while the lines of a trace arrive live, each at its time.
     private func sent(_ trace: [String], until end: Double) throws -> [String] {
         let host = HubHost()
         let (watcher, feed) = (host.connect(), host.connect())
@@ -85,7 +85,7 @@ import TouchTraces
         #expect(recordings > 20 && lines > 1000, "\(recordings) recordings, \(lines) lines")
     }
 
-    /// Fingers that land, rest, wander, tap and lift, as events of a web page.
+    /// Returns fingers that land, rest, wander, tap and lift, as events of a web page.
     private func webRecording(_ random: inout Seeded) -> [UInt8] {
         var text = #"{"viewport":{"width":390,"height":844}}"# + "\n"
         var fingers: [(id: Int, x: Double, y: Double)] = []

@@ -1,4 +1,4 @@
-// Touches of a web page in the shapes that people have beside lines of events: arrays, messages to Chrome, and scripts.
+// Touches of a web page in formats other than lines of events: arrays, messages to Chrome, and scripts.
 
 import MapCamera
 import TestSupport
@@ -78,7 +78,7 @@ import TouchTraces
         }
     }
 
-    /// Who gives each finger messages of its own means that one only.
+    /// A tool that sends separate messages for each finger means only that one.
     @Test func aMessageOfOneFingerLeavesTheOthersWhereTheyAre() {
         let text = [
             message("touchStart", #"{"x":1,"y":1,"id":1}"#), message("touchStart", #"{"x":9,"y":9,"id":2}"#),
@@ -107,7 +107,7 @@ import TouchTraces
         let reading = Reading(screen + "\n" + touch)
         #expect(reading.reader.format == .devTools && reading.notes.damagedCount == 0)
         #expect(reading.reader.surface?.viewport == Viewport(width: 300, height: 500))
-        // Without a size it is none, and later ones change nothing.
+        // Without a size it is damaged, and later ones have no effect.
         #expect(Reading(screen.replacing("300", with: "0") + "\n" + touch).notes.damagedCount == 1)
         #expect(
             Reading(screen + "\n" + touch + "\n" + screen.replacing("300", with: "400")).reader.surface
@@ -119,7 +119,7 @@ import TouchTraces
     private let told =
         #"{"type":"trace","version":1,"viewport":{"width":358.4,"height":637},"position":{"target":{"latitude":1,"longitude":2},"zoom":9,"bearing":0,"viewingAngle":0},"maxZoom":10}"#
 
-    /// The first line of the trace that touches make which tell a header.
+    /// Returns the first line of the trace made from touches that include this header.
     private func header(_ told: String, _ options: TraceOptions = TraceOptions()) throws -> JSON {
         let text = #"{"viewport":{"width":400,"height":700},"trace":\#(told)}"# + "\n"
         let converter = TraceConverter(options)
@@ -184,7 +184,7 @@ import TouchTraces
         }
     }
 
-    /// As a browser performs it: 20 ms are a frame of 33.3 ms, and a move arrives at its end.
+    /// As a browser performs it: 20 ms become a frame of 33.3 ms, and a move arrives at its end.
     @Test func theTicksOfAScriptThatTellsItsViewportAreWholeFrames() {
         let actions =
             #"[{"type":"pointerMove","x":5,"y":6},{"type":"pointerDown"},{"type":"pause","duration":66},"#
@@ -193,11 +193,11 @@ import TouchTraces
         let reading = Reading(script + #","viewport":{"width":300,"height":500}}"#)
         #expect(reading.told == ["0: 1@5,6", "100: 1@15,6", "100:"])
         #expect(reading.reader.surface?.viewport == Viewport(width: 300, height: 500))
-        // Another one may be for anything.
+        // A script without a viewport may be for anything.
         #expect(Reading(script + "}").told.suffix(2) == ["86: 1@15,6", "86:"])
     }
 
-    /// A script is one object, however long it is: nothing of it is known before its end.
+    /// A script is one object, however long: it cannot be read before its end.
     @Test func aScriptOfMebibytesIsOneInAnyPieces() throws {
         let moves = (0..<60_000).map { #"{"type":"pointerMove","duration":20,"x":\#($0 % 300),"y":6}"# }
         let actions = #"[{"type":"pointerDown"},"# + moves.joined(separator: ",") + #",{"type":"pointerUp"}]"#
@@ -216,7 +216,7 @@ import TouchTraces
         }
     }
 
-    /// Fingers stay where they are from one script to the next, be the scripts lines or one after another.
+    /// Fingers stay where they are from one script to the next, whether each is a line or not.
     @Test func scriptsFollowOneAnother() {
         let down =
             #"{"actions":[{"type":"pointer","id":"f","actions":[{"type":"pointerMove","x":5,"y":6},{"type":"pointerDown"},{"type":"pause","duration":10}]}]}"#
@@ -238,7 +238,7 @@ import TouchTraces
         #expect(Reading(long).error != nil && Reading(long).frames.isEmpty)
     }
 
-    /// Each source rests while the others do nothing: an hour each, and all of it one after the other.
+    /// Each source rests while another acts: an hour each, one after the other.
     @Test func aScriptIsAsLongAsItsTicksAreTogether() {
         let hour = #"{"type":"pause","duration":3600000}"#
         let sources = (0..<3).map { number in
@@ -269,7 +269,7 @@ import TouchTraces
             #"{"type":0,"data":{},"timestamp":800}"#, Self.meta,
             #"{"type":2,"data":{"node":{"id":1}},"timestamp":950}"#,
             Self.act(1000, 7, 10, 20), Self.act(1200, 9, 30, 20),
-            // The moves come behind the end.
+            // The moves arrive after the end.
             Self.moves(1500, 6, (15, 20, -450), (30, 20, -350)), Self.act(1600, 1, 30, 20), Self.act(1610, 0, 30, 20),
             Self.act(9000, 7, 1, 1), Self.act(9100, 10),
         ]

@@ -16,7 +16,7 @@ import Testing
         return try TourFile(Array(text.utf8), as: format, options)
     }
 
-    /// A track in a file as a receiver writes it: a point each second, so many metres further.
+    /// Returns a track in a file as a receiver writes it, from points with optional times in seconds.
     private static func gpx(_ points: [(latitude: Double, longitude: Double, second: Int?)]) -> String {
         let lines = points.map { point in
             let time =
@@ -96,7 +96,7 @@ import Testing
             #expect(turn < 1 && turn > -40)
             turned += turn
         }
-        // Against the clock, but for what lies behind both ends and is not looked at.
+        // Counterclockwise, except for what lies beyond both ends, which is not considered.
         #expect((-360 ... -320).contains(turned), "\(turned)")
     }
 
@@ -113,7 +113,7 @@ import Testing
         #expect((2...TourKeyframe.most).contains(keyframes.count))
         #expect(keyframes.allSatisfy { $0.position.isPossible && ($0.durationMs ?? 0) >= 0 })
         #expect(abs(keyframes.reduce(0) { $0 + ($1.durationMs ?? 0) + $1.waitMs } - 2_999_000) < 1)
-        // The way goes on over the antimeridian: no step is half the world.
+        // The path continues across the antimeridian: no step is half the world.
         for (a, b) in zip(keyframes, keyframes.dropFirst()) {
             #expect(abs(wrap180(b.position.target.longitude - a.position.target.longitude)) < 5)
         }
@@ -126,7 +126,7 @@ import Testing
             $0.following.height = 1000
             $0.following.viewingAngle = 60
         }
-        // 2000 m from eye to target, which is 1266 points of 1.58 m; at 60° north that is a zoom of 15.6.
+        // 2000 m from eye to target are 1266 points of 1.58 m; at 60° north that is zoom 15.6.
         #expect(file.tour.keyframes.allSatisfy { abs($0.position.zoom - 15.597) < 0.01 })
     }
 
@@ -177,7 +177,7 @@ import Testing
     ]) func aLineOfGeoJSONIsFollowedWhateverHoldsIt(text: String) throws {
         let keyframes = try Self.read(text, .geojson).tour.keyframes
         #expect(keyframes.count == 2 && abs(keyframes[1].position.target.longitude - 11.1) < 1e-9)
-        // To the east, and north of east at first, as the shortest way would.
+        // To the east; at first slightly north of it, as on the shortest path.
         #expect(keyframes.allSatisfy { abs($0.position.bearing - 90) < 0.1 })
     }
 

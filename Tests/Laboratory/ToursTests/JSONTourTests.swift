@@ -1,4 +1,4 @@
-// Gimbal's own form of a tour, and what a live camera leaves.
+// Gimbal's own tour format, and recordings of a live camera.
 
 import GimbalProtocol
 import MapCamera
@@ -100,7 +100,7 @@ import Testing
             var decoder = RequestDecoder()
             #expect(throws: Never.self) { try decoder.decode(Array(line).span) }
         }
-        // Some changes are within numbers and names.
+        // Some changes are inside numbers and names.
         #expect(read > 5, "\(read)")
     }
 

@@ -1,4 +1,4 @@
-// Tours of Google Earth, read and written.
+// Google Earth tours, read and written.
 
 import EarthViews
 import GimbalProtocol
@@ -15,7 +15,7 @@ import Testing
         return try TourFile(Array(text.utf8), as: .kml, options)
     }
 
-    /// A playlist in a file as Google Earth saves them.
+    /// Returns a playlist in a file as Google Earth saves it.
     private static func file(_ playlist: String) -> String {
         """
         <?xml version="1.0" encoding="UTF-8"?>
@@ -71,7 +71,7 @@ import Testing
         let above = Self.matterhorn.replacing("<altitude>0", with: "<altitude>1000").replacing(
             "<heading>-90", with: "<heading>0")
         let position = try Self.read(Self.file("<gx:FlyTo>\(above)</gx:FlyTo>")).tour.keyframes[0].position
-        // 1000 m up and at 40°, what is behind it is 1000 tan 40° = 839 m further north.
+        // 1000 m up and at 40°, the camera sees a place 1000 tan 40° = 839 m further north.
         #expect(abs((position.target.latitude - 45.9764) * 111_140 - 839) < 3)
         #expect(abs(position.viewingAngle - 40) < 0.02)
     }
@@ -159,7 +159,7 @@ import Testing
         #expect(tour.keyframes.first?.position.target == LatLng(latitude: 47, longitude: 8))
     }
 
-    /// A tour of which KML has everything.
+    /// Returns a tour that KML can express completely.
     private static func tour(_ random: inout Seeded) -> NamedTour {
         let keyframes = (0..<Int.random(in: 1...8, using: &random)).map { _ in
             let zoom = random.number(2...20)

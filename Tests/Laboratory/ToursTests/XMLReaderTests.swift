@@ -1,4 +1,4 @@
-// XML that is well-formed is read; what is not is an error with its line, and costs neither time nor memory.
+// Well-formed XML is read; anything else is an error with its line, and costs neither time nor memory.
 
 import TestSupport
 import Testing
@@ -6,7 +6,7 @@ import Testing
 @testable import Tours
 
 @Suite struct XMLReaderTests {
-    /// What a document is made of, in a word each.
+    /// Returns the parts of a document, a word for each.
     private static func events(_ text: String) throws(TourFileError) -> [String] {
         var xml = try XMLReader(Array(text.utf8))
         var events: [String] = []

@@ -1,11 +1,11 @@
-// Gestures and fingers of a trace, followed without a camera: the daemon's own hub has the same ones active.
+// Gestures and fingers of a trace, tracked without a camera: the daemon's own hub has the same ones active.
 
 import GimbalProtocol
 import TestSupport
 import Testing
 import Traces
 
-/// Lines of gestures, of fingers on three surfaces, and of commands.
+/// Random lines of gestures, of fingers on three surfaces, and of commands.
 private struct RandomLines {
     var random: Seeded
     private var time = 0.0
@@ -61,8 +61,8 @@ private struct RandomLines {
 }
 
 @Suite struct ActiveGesturesTests {
-    /// The types of the gestures that are active in the hub, as a recording that begins now tells; `nil` while something
-    /// moves by itself, and no recording can begin.
+    /// Returns the types of the gestures that are active in the hub, according to a recording that begins now; `nil`
+    /// during a motion, when no recording can begin.
     private func activeTypes(_ run: TraceRun) throws -> [String]? {
         let told = try run.ask(.subscribe(kinds: [.gesture]))
         _ = try run.ask(.unsubscribe)

@@ -1,4 +1,4 @@
-// Stretches of traces: whatever is cut out or joined moves the camera as it does in the whole, to the last digit.
+// Sections of traces: when cut out or joined, they move the camera as in the whole trace, to the last digit.
 
 import Foundation
 import GimbalProtocol
@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Traces
 
-/// What the camera does when a trace is played as fast as possible: its changes, with their times.
+/// Returns the camera's changes, with their times, when a trace is played as fast as possible.
 private func changes(_ trace: Trace) throws -> [(timeMs: Double, position: String)] {
     let run = try TraceRun(camera: trace.header.camera)
     var header = trace.header
@@ -23,8 +23,8 @@ private func changes(_ trace: Trace) throws -> [(timeMs: Double, position: Strin
     return changes
 }
 
-/// Lines of a trace that a seed makes: gestures of several fingers, taps, flings with and without inertia, animations,
-/// commands and settings, and now and then what a daemon rejects.
+/// Random lines of a trace: gestures of several fingers, taps, flings with and without inertia, animations, commands
+/// and settings, and occasionally one that a daemon rejects.
 private struct RandomTrace {
     var random: Seeded
     private var time = 0.0
@@ -101,7 +101,7 @@ private struct RandomTrace {
 }
 
 @Suite struct CutTests {
-    /// Compares a cut with what the whole does in that time.
+    /// Compares a cut with the whole trace during the same time.
     private func check(
         _ trace: Trace, _ whole: [(timeMs: Double, position: String)], from: Double?, until: Double?, _ what: String
     ) throws -> TraceCut {
@@ -112,7 +112,7 @@ private struct RandomTrace {
             printed(cut.startMs) <= printed(from ?? 0) && (cut.reason != nil || cut.startMs == from ?? 0), "\(what)")
         let stretch = whole.filter { printed($0.timeMs) <= printed(until ?? .infinity) }
         let after = stretch.filter { printed($0.timeMs) > printed(cut.startMs) }
-        // What begins before a line at the very time of that line has a part of what happens then.
+        // A cut that begins before a line has part of what happens at the line's time.
         let within = cut.startMs == 0 || cut.reason != nil
         let at = within ? stretch.filter { printed($0.timeMs) >= printed(cut.startMs) } : after
         #expect(found.count >= after.count && found.count <= at.count, "\(what): \(found.count) of \(after.count)")
@@ -133,7 +133,7 @@ private struct RandomTrace {
         #expect(whole.count > 20)
         var random = Seeded(seed &+ 1000)
         for _ in 0..<8 {
-            // Anywhere, and at the very time of an event.
+            // Anywhere, or exactly at the time of an event.
             func time() -> Double {
                 random.chance(0.5) ? random.number(0...end) : whole[random.integer(0...whole.count - 1)].timeMs
             }
@@ -235,7 +235,7 @@ private struct RandomTrace {
         let joined = try Trace.joined(traces)
         let alone = try traces.map(changes)
         let found = try changes(joined)
-        // Between two traces a command may make the next one's camera.
+        // Between two traces a command may set up the next one's camera.
         var rest = found[...]
         for (index, part) in alone.enumerated() {
             if index > 0, rest.count > part.count, rest.first?.position != part.first?.position { rest.removeFirst() }
@@ -251,7 +251,7 @@ private struct RandomTrace {
             let whole = try Trace(bytes)
             let all = try changes(whole)
             let middle = try whole.cut(fromMs: (all.last?.timeMs ?? 0) / 2)
-            // What happens at the seam belongs to what comes before it, unless the cut begins before a line there.
+            // Events at the seam belong to the first part, unless the cut begins before a line there.
             let first = try whole.cut(untilMs: middle.startMs - (middle.reason == nil ? 0 : 0.001))
             let found = try changes(Trace.joined([first.trace, middle.trace]))
             #expect(found.map(\.position) == all.map(\.position), "\(name)")

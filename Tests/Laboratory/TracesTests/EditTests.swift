@@ -1,4 +1,4 @@
-// Traces made other ones, held against what the camera then does; and traces made small.
+// Edited traces, compared with what the camera then does; and shrunk traces.
 
 import Foundation
 import GimbalProtocol
@@ -12,7 +12,7 @@ import Traces
         try Trace(Data(contentsOf: Files.root.appendingPathComponent("Protocols/examples/traces/\(name).ndjson")))
     }
 
-    /// The movements of the camera that a trace is played into.
+    /// Returns the movements of a camera that plays a trace.
     private func moves(_ trace: Trace) throws -> [CameraMove] {
         let run = try TraceRun(camera: trace.header.camera)
         var moves: [CameraMove] = []
@@ -46,7 +46,7 @@ import Traces
         var trimmed = try trace(header: #","fromMs":5000,"untilMs":10050,"durationMs":20100"#, moves)
         try trimmed.apply(.trimIdle(300))
         #expect(trimmed.lines.map(\.timeMs) == [0, 300, 400, 700])
-        // The pause that it began in has become shorter at its end.
+        // The pause in which it began became shorter at its end.
         #expect(try header(trimmed, "fromMs") == 300 && header(trimmed, "untilMs") == 350)
         #expect(try header(trimmed, "durationMs") == nil)
     }
@@ -112,7 +112,7 @@ import Traces
         #expect(texts[0].contains(#""longitude":-175},"own":"x""#))
         #expect(texts[1] == #"{"type":"broken"#)
         #expect(texts[2].contains(#""longitude":174"#) && texts[2].contains(#""longitude":-174"#))
-        // All round the globe is all round it from anywhere.
+        // Bounds all around the globe remain so from anywhere.
         let bounds = try #require(trace.header.header?.targetBounds)
         #expect(bounds.width == 360)
     }
@@ -153,14 +153,14 @@ import Traces
         try after.apply(.trimIdle(50))
         let (one, other) = (try moves(before), try moves(after))
         #expect(one.map(\.position) == other.map(\.position))
-        // What is left between a rest and the next movement.
+        // The gap between a rest and the next movement.
         for (a, b) in zip(other, other.dropFirst()) where b.seq > a.seq {
             #expect(b.timeMs >= a.timeMs)
         }
         #expect(try #require(after.endMs) <= #require(before.endMs))
     }
 
-    /// The times of a trace's lines once no pause in it is longer than 100 ms.
+    /// Returns the times of a trace's lines after pauses are limited to 100 ms.
     private func trimmed(_ lines: String...) throws -> [Double?] {
         var trace = try Trace(([#"{"type":"trace","version":1}"#] + lines).joined(separator: "\n").utf8)
         try trace.apply(.trimIdle(100))
@@ -239,14 +239,14 @@ import Traces
         #expect(try !moves(trace).isEmpty)
     }
 
-    // MARK: Small traces
+    // MARK: Shrunk traces
 
     @Test func onlyWhatFailsIsLeft() throws {
         var shrinker = Shrinker(most: 1000)
         let whole = try trace("pinch-and-rotate")
         let small = try shrinker.shrink(whole) { try moves($0).contains { $0.position.zoom > 14.5 } }
         #expect(try moves(small).contains { $0.position.zoom > 14.5 })
-        // A pinch that has begun and its larger scale; its position is needed, the rest of the header is not.
+        // The beginning of a pinch and its larger scale; the header's position is needed, its other members are not.
         #expect(small.lines.count <= 3 && shrinker.asked < 1000, "\(small.lines.count)")
         #expect(String(decoding: small.header.bytes, as: UTF8.self).contains("position"))
         #expect(!String(decoding: small.header.bytes, as: UTF8.self).contains("viewport"))

@@ -1,14 +1,14 @@
-// What a camera is and what it does next in a trace that was recorded of it, cut, joined and run without a daemon: the same as
-// for the camera itself. `CameraChange` lists what can be different about a camera.
+// A camera's state and behaviour in a trace that was recorded, cut, joined and run without a daemon equal those of the
+// camera itself. `CameraChange` lists what can differ between cameras.
 
 import GimbalProtocol
 import TestSupport
 import Testing
 import Traces
 
-/// What a camera was at the end, and how it moved on the way there.
+/// A camera's final state, and its movements on the way there.
 private struct Course: Equatable {
-    /// What it says of itself, but for its count of events.
+    /// Its answer about itself, without its event count.
     var answer: [String: JSON]
     var moves: [String]
 
@@ -17,7 +17,7 @@ private struct Course: Equatable {
         moves = events.compactMap(TraceTape.event)
     }
 
-    /// What a trace makes of a camera, without a daemon.
+    /// The course of a camera that plays a trace without a daemon.
     init(_ trace: Trace) throws {
         let run = try TraceRun(camera: trace.header.camera)
         var messages: [ReceivedLine] = []
@@ -34,9 +34,9 @@ private struct Course: Equatable {
 }
 
 @Suite struct SurvivalTests {
-    /// What a camera of a daemon does, and the trace that was recorded of it.
+    /// Returns the course of a daemon's camera, and the trace recorded from it.
     ///
-    /// - Parameter isLate: whether the recording begins when the camera has changed; what is told of it does, too.
+    /// - Parameter isLate: whether the recording begins after the camera has changed; the course does, too.
     private func recorded(_ change: CameraChange, isLate: Bool) throws -> (course: Course, trace: Trace) {
         let host = HubHost()
         let (feeder, watcher, recorder) = (host.connect(), host.connect(), host.connect())
@@ -50,7 +50,7 @@ private struct Course: Equatable {
         if !isLate { recorder.send(#"{"type":"subscribe","events":["gesture"]}"#) }
         send(change.lines)
         if isLate {
-            // A header tells of a camera that rests.
+            // A header describes only a camera at rest.
             feeder.send(#"{"type":"stop"}"#)
             recorder.send(#"{"type":"subscribe","events":["gesture"]}"#)
             _ = watcher.lines()
@@ -66,7 +66,7 @@ private struct Course: Equatable {
         return (Course(answer, events), try Trace((lines.joined(separator: "\n") + "\n").utf8))
     }
 
-    /// Everything that a camera can be told before it is probed, as a trace.
+    /// Returns everything that a camera receives before it is probed, as a trace.
     private func trace(_ change: CameraChange) throws -> Trace {
         try recorded(change, isLate: false).trace
     }
@@ -93,7 +93,7 @@ private struct Course: Equatable {
 
     @Test(arguments: CameraChange.all)
     func tracesThatAreJoinedMakeTheCameraOfEach(_ change: CameraChange) throws {
-        // Recorded behind the change, a trace has it in its header alone; another one's header takes it back.
+        // A trace recorded after the change has it only in its header; another one's header reverts it.
         let (_, changed) = try recorded(change, isLate: true)
         let plain = try Trace(
             #"""

@@ -1,4 +1,4 @@
-// Traces in memory: lines however they are cut, headers that are changed, and runs.
+// Traces in memory: lines from bytes that are split anywhere, edited headers, and runs.
 
 import Foundation
 import GimbalProtocol
@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Traces
 
-/// Runs whose header has them played several times.
+/// Runs that a header repeats several times.
 @Suite struct RepeatedTraceTests {
     private let lines = (0..<50).map {
         #"{"type":"move","timeMs":\#($0),"update":{"kind":"zoom-to","zoom":\#(3 + $0 % 9)}}"#

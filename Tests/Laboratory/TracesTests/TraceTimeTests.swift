@@ -1,4 +1,4 @@
-// The times at the ends of pieces of traces, wherever a piece is cut.
+// The times at both ends of a trace's sections, wherever it is cut.
 
 import Testing
 import Traces

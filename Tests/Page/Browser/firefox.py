@@ -1,4 +1,4 @@
-"""A Firefox without a window, by WebDriver BiDi over its own WebSocket: it needs no driver."""
+"""Headless Firefox, controlled by WebDriver BiDi over its own WebSocket, without a driver."""
 
 import json
 import re
@@ -17,7 +17,7 @@ PATHS = ["/usr/bin/firefox-esr", "/usr/bin/firefox"]
 class Firefox:
     def __init__(self, program, profile, patience):
         profile.mkdir()
-        # Nothing from elsewhere is asked for.
+        # Prevents requests to other servers.
         (profile / "user.js").write_text("".join(
             f"user_pref({json.dumps(name)}, {json.dumps(value)});\n" for name, value in {
                 "app.update.enabled": False, "browser.shell.checkDefaultBrowser": False, "network.captive-portal-service.enabled": False,
@@ -34,7 +34,7 @@ class Firefox:
                 break
         else:
             raise RuntimeError("Firefox has ended")
-        # What it says of itself from now on is read, and nothing else.
+        # Drains the rest of its output, unread.
         threading.Thread(target=self.process.stderr.read, daemon=True).start()
         self.ids, self.events = count(1), []
         self.socket = socket.create_connection(("127.0.0.1", int(found[1])), patience)
@@ -81,7 +81,7 @@ class Firefox:
         self.ask("browsingContext.navigate", context=self.context, url=address, wait="complete")
 
     def run(self, expression):
-        """What an expression gives that JSON can tell."""
+        """Returns the value of an expression that JSON can represent."""
         answer = self.ask("script.evaluate", expression=f"(async () => JSON.stringify(await ({expression}) ?? null))()",
                           target={"context": self.context}, awaitPromise=True)
         if answer["type"] == "exception":
@@ -89,7 +89,7 @@ class Firefox:
         return json.loads(answer["result"]["value"])
 
     def touch(self, *paths):
-        """Fingers that land, go along points of the page, and lift."""
+        """Fingers that land, move along points of the page, and lift."""
         def pointer(number, path):
             (x, y), *rest = path
             actions = [{"type": "pointerMove", "x": x, "y": y, "duration": 0}, {"type": "pointerDown", "button": 0}]

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The page in Debian's chromium: hands on one page, and what another page, the daemon and the camera cases say.
+"""The page in Debian's chromium: fingers on one page, compared with another page, the daemon and the camera cases.
 
-    page.py PROGRAMS FOLDER
+   page.py PROGRAMS FOLDER
 
-PROGRAMS is the folder of gimbald, gimbal and gimbal-web; FOLDER is for what comes and goes. It prints what fails.
+PROGRAMS is the folder of gimbald, gimbal and gimbal-web; FOLDER is for temporary files. Prints failures.
 """
 
 import base64
@@ -34,7 +34,7 @@ from step import LAST, RECORD, tell_ahead, wrong_frames
 PROGRAMS, FOLDER = Path(sys.argv[1]), Path(sys.argv[2])
 ROOT = Path(__file__).resolve().parents[3]
 PICTURES = os.environ.get("PAGE_PICTURES")
-# Machines are slow at times; nothing waits so long that goes well.
+# Machines are slow at times; successful waits never take that long.
 PATIENCE = 20
 
 failures = []
@@ -50,7 +50,7 @@ def check(condition, text):
 
 
 def click(page, selector):
-    """A click of the mouse, as a person does it: a browser lets it do what scripts may not."""
+    """Clicks like a person: the browser permits it what scripts may not do."""
     left, top, width, height = page.run(
         "const box = document.querySelector(arguments[0]).getBoundingClientRect();"
         "return [box.left, box.top, box.width, box.height]", selector)
@@ -59,7 +59,7 @@ def click(page, selector):
 
 
 def eventually(what, text):
-    """Waits until a function gives something that is true, and gives it."""
+    """Waits until a function returns a true value; returns it."""
     end = time.monotonic() + PATIENCE
     while True:
         value = what()
@@ -93,12 +93,12 @@ class Daemon:
 
 
 class Page:
-    """A browser of its own with one page in it."""
+    """A separate browser with one page."""
 
     def __init__(self, link, width=1280, height=800, dark=False, mobile=False):
         options = webdriver.ChromeOptions()
         options.binary_location = "/usr/bin/chromium"
-        # Chromium's sandbox does not start as root, as continuous integration often is.
+        # Chromium's sandbox does not start as root, the usual user in continuous integration.
         for argument in ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--hide-scrollbars",
                          f"--window-size={width},{height}"]:
             options.add_argument(argument)
@@ -106,7 +106,7 @@ class Page:
         self.browser = webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
         self.browser.set_script_timeout(PATIENCE)
         self.size(width, height, dark, mobile)
-        # What happens before the page's own scripts is not missed.
+        # Nothing that happens before the page's own scripts is missed.
         self.devtools("Page.addScriptToEvaluateOnNewDocument", source="""
             window.violations = [];
             addEventListener("securitypolicyviolation", (event) => violations.push(event.violatedDirective + " " + event.blockedURI));
@@ -160,7 +160,7 @@ class Page:
         return self.run("return document.querySelector(arguments[0]).textContent", selector)
 
     def touch(self, kind, *points):
-        """Fingers at points of the camera's screen."""
+        """Puts fingers at points of the camera's screen."""
         box = self.run("""
             const canvas = document.querySelector("#view"), box = canvas.getBoundingClientRect();
             return {left: box.left, top: box.top, scale: box.width / gimbal.camera("main").viewport.width};""")
@@ -178,7 +178,7 @@ class Page:
         check(log == [], f"{name}'s console: {log}")
 
     def explain(self):
-        """Prints what the page and its browser know of why nothing is shown."""
+        """Prints what the page and its browser know about why nothing is shown."""
         print(self.run("return [document.readyState, typeof window.gimbal, document.querySelector('#connection').textContent,"
                        "document.querySelector('#toast').textContent].join(' | ')"), flush=True)
         for entry in self.browser.get_log("browser"):
@@ -191,7 +191,7 @@ class Page:
 
 
 def same(a, b):
-    """Whether two positions are the same, to what is printed of them."""
+    """Whether two positions are the same as printed."""
     if a is None or b is None:
         return False
     return all(abs(a[key] - b[key]) <= 1e-6 for key in ("zoom", "bearing", "viewingAngle")) and all(
@@ -201,7 +201,7 @@ def same(a, b):
 # --- Hands
 
 def pinch_and_tilt(daemon, a, b):
-    """Two fingers on one page: both pages and the daemon say the same camera."""
+    """Two fingers on one page: both pages and the daemon have the same camera."""
     daemon.ask(type="move", update={"kind": "set-camera", "position": {
         "target": {"latitude": 46.5, "longitude": 8.9}, "zoom": 15, "bearing": 30, "viewingAngle": 20}})
     eventually(lambda: same(a.camera()["position"], daemon.camera()["position"]), "page A follows a command")
@@ -231,7 +231,7 @@ def pinch_and_tilt(daemon, a, b):
 
 
 def folded(daemon, page):
-    """Fingers and what they make are one row of the events, which unfolds; it is copied as the lines that it is made of."""
+    """Fingers and their effects are one row of the events, which unfolds; it is copied as the lines it consists of."""
     page.run("document.querySelector('#clear').click()")
     page.touch("touchStart", (150, 400), (250, 400))
     for i in range(1, 15):
@@ -282,7 +282,7 @@ def mouse_and_keys(daemon, page):
 # --- Places
 
 def places(daemon, page):
-    """The page's points are the daemon's, and those of the camera cases."""
+    """The page's points agree with the daemon's and the camera cases'."""
     generator = random.Random(7)
     worst = 0
     for _ in range(20):
@@ -335,7 +335,7 @@ def places(daemon, page):
 # --- Tabs
 
 def frozen(daemon, page):
-    """A tab that was frozen shows what holds once it is back."""
+    """A frozen tab shows the current state once it is back."""
     page.devtools("Page.setWebLifecycleState", state="frozen")
     for i in range(3000):
         daemon.send(type="move", update={"kind": "zoom-to", "zoom": 5 + i % 7})
@@ -346,7 +346,7 @@ def frozen(daemon, page):
 
 
 def hidden(daemon, path, page):
-    """A tab that is hidden loses its fingers, goes on hearing, and shows what holds once it is seen again."""
+    """A hidden tab loses its fingers, continues to receive, and shows the current state once it is visible again."""
     follower = Daemon(path)
     follower.ask(type="subscribe", events=["touch"])
     page.touch("touchStart", (100, 300))
@@ -361,7 +361,7 @@ def hidden(daemon, path, page):
     daemon.ask(type="animate", update={"kind": "zoom-to", "zoom": 9.5}, durationMs=200)
     last = daemon.rest()
     eventually(lambda: page.camera()["seq"] == last["seq"], "a hidden tab goes on hearing")
-    # One frame may have been asked for before.
+    # One frame may have been requested before.
     check(page.run("return document.hidden && paints") <= paints + 1, "and draws nothing")
     window = page.devtools("Browser.getWindowForTarget")["windowId"]
     page.devtools("Browser.setWindowBounds", windowId=window, bounds={"windowState": "normal"})
@@ -371,7 +371,7 @@ def hidden(daemon, path, page):
 
 
 def closed(link, path, watcher):
-    """A tab that closes in the middle of a touch loses its fingers."""
+    """A tab that closes during a touch loses its fingers."""
     page = Page(link)
     eventually(page.is_shown, "a third page is there")
     check(page.text("#tabs [aria-selected=true]") == "main", "it shows the main camera, whichever was told first")
@@ -435,7 +435,7 @@ def controls(daemon, page):
 
 
 def copied(daemon, page):
-    """What stands in the events is copied as the daemon's lines, where there is a clipboard, and the old way."""
+    """Events are copied as the daemon's lines, with the clipboard API or the old way."""
     page.devtools("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
     page.devtools("Emulation.setFocusEmulationEnabled", enabled=True)
     page.run("document.querySelector('#clear').click()")
@@ -456,7 +456,7 @@ def copied(daemon, page):
 
 
 def sample(daemon, page):
-    """A sample is at hand where nothing is played, and is kept like any recording; a hand on the camera ends it."""
+    """A sample is offered when nothing plays, and kept like any recording; a hand on the camera ends it."""
     page.run("document.querySelector('[data-sample=tilt]').click()")
     label = lambda: page.run("return document.querySelector('[data-player=play]').ariaLabel")
     eventually(lambda: label() == "Play again" and daemon.ask(type="get-replay").get("state") == "at-end", "a sample is played")
@@ -471,7 +471,7 @@ def sample(daemon, page):
 
 
 def dropped(daemon, page):
-    """A recording that is dropped onto the page by a real drag plays into the chosen camera."""
+    """A recording dropped on the page by a real drag plays into the chosen camera."""
     file = FOLDER / "dropped.ndjson"
     file.write_text('{"type":"trace","version":1,"camera":"elsewhere"}\n'
                     '{"type":"move","timeMs":5,"update":{"kind":"zoom-to","zoom":7.75}}\n', encoding="utf-8")
@@ -482,7 +482,7 @@ def dropped(daemon, page):
     drag("dragOver")
     eventually(shown, "a file over the page is told where it goes")
     check("main" in page.text("#drop"), "by the camera's name")
-    # DevTools' own end of a drag tells the page nothing.
+    # DevTools' own end of a drag is invisible to the page.
     page.run("dispatchEvent(new DragEvent('dragleave'))")
     eventually(lambda: not shown(), "a file that goes away is none")
     for kind in ("dragEnter", "dragOver", "drop"):
@@ -492,7 +492,7 @@ def dropped(daemon, page):
 
 
 def surface(daemon, path, link, watcher):
-    """A phone as the hand: awake, its own size, all samples, and others see who touches."""
+    """A phone as touch surface: kept awake, with its own size, all samples, and its label shown to others."""
     page = Page("about:blank", 412, 732, mobile=True)
     page.devtools("Browser.grantPermissions", permissions=["wakeLockScreen"])
     page.devtools("Page.addScriptToEvaluateOnNewDocument", source="""
@@ -524,7 +524,7 @@ def surface(daemon, path, link, watcher):
     down = json.loads(follower.lines.readline())
     check(down["surface"] == "Anna" and [(t["x"], t["y"]) for t in down["touches"]] == [(100, 300)], f"a finger lands where it is: {down}")
     eventually(lambda: watcher.text("#activity").endswith("Anna"), "another page says who touches")
-    # What a screen samples faster than frames come: a browser tells it with the newest.
+    # A screen that samples faster than frames: the browser delivers all samples with the newest.
     page.run("""
         const box = document.querySelector("#surface canvas").getBoundingClientRect();
         const sample = (x, more) => new PointerEvent("pointermove", {
@@ -567,7 +567,7 @@ def surface(daemon, path, link, watcher):
 
 
 def grid(page):
-    """The grid's lines are of degrees, and where a second is too much, of metres from a full minute."""
+    """The grid is in degrees, and where a second is too coarse, in metres from a full minute."""
     drawn = page.asynchronously("""
         const [{Ground, degreesText}, {Projection}] = await Promise.all([import("/ground.js"), import("/projection.js")]);
         const plain = [0, 180, -180].map((longitude) => degreesText(longitude, 45, "E", "W"));
@@ -598,7 +598,7 @@ def grid(page):
 
 
 def earth(page):
-    """Tiles of land come when they are seen; names do not collide; a grid of metres has its ticks; one world is seen."""
+    """Land tiles load when visible; names do not collide; a grid of metres has its ticks; one world is visible."""
     drawn = page.asynchronously("""
         const [{Earth}, {Ground}, {Projection}] = await Promise.all(["earth", "ground", "projection"].map((name) => import(`/${name}.js`)));
         const result = [];
@@ -628,7 +628,7 @@ def earth(page):
     lake, near, middle = drawn
     for each in drawn:
         check(each["before"] >= 0 and each["lines"] > each["before"], f"land comes with its tiles: {each}")
-        # The unit is 1 here; a text stands to the right of its dot, or in the middle of what it is about.
+        # The unit is 1 here; a text is to the right of its dot, or in the middle of what it names.
         names = [text for text in each["texts"] if not re.search("[°′+]", text["text"])]
         boxes = [(name["x"], name["x"] + 6 * len(name["text"]), name["y"]) for name in names]
         collide = [(a, b) for a in boxes for b in boxes if a is not b and a[0] < b[1] and b[0] < a[1] and abs(a[2] - b[2]) < 10]
@@ -641,7 +641,7 @@ def earth(page):
 
 
 def overview(page):
-    """It shows no more than one world, and never loses the camera that it follows."""
+    """The overview shows at most one world, and never loses the camera that it follows."""
     seen = page.asynchronously("""
         const [{Overview}, {Camera}, {Theme}] = await Promise.all(["overview", "cameras", "theme"].map((name) => import(`/${name}.js`)));
         const canvas = document.createElement("canvas");
@@ -666,7 +666,7 @@ def overview(page):
 
 
 def firefox(link, path):
-    """The core in Firefox: it loads, shows a camera that others move, and fingers on it move it."""
+    """The core in Firefox: it loads, shows a camera moved by others, and its fingers move it."""
     try:
         from firefox import PATHS, Firefox
     except ImportError:
@@ -676,7 +676,7 @@ def firefox(link, path):
     if not program:
         print(f"page: skipped: the page in Firefox: {PATHS[0]} is missing", flush=True)
         return
-    # Its first answer took longer than PATIENCE, beside a compiler and three busy processes on two cores.
+    # Its first answer took longer than PATIENCE beside a compiler and three busy processes on two cores.
     browser = Firefox(program, FOLDER / "firefox", 3 * PATIENCE)
     try:
         daemon = Daemon(path)
@@ -687,7 +687,7 @@ def firefox(link, path):
         eventually(lambda: same(shown(), daemon.camera("fox")["position"]), "Firefox shows the camera")
         left, top, width, height = browser.run(
             "(({left, top, width, height}) => [left, top, width, height])(document.querySelector('#view').getBoundingClientRect())")
-        # It draws with its next frame, which may be later than what it knows.
+        # It draws in its next frame, which may come after it knows the camera.
         colors = lambda: browser.run("""(() => {
             const view = document.querySelector("#view"), pixels = view.getContext("2d").getImageData(0, 0, view.width, view.height).data;
             return new Set(new Uint32Array(pixels.buffer)).size;})()""")
@@ -710,9 +710,9 @@ def firefox(link, path):
 
 
 def played_again(daemon, page):
-    """What has been played is sought and played again; the timeline keeps what it knows, shows a part and a moment of it."""
+    """What was played can be sought and played again; the timeline keeps it, and shows a part and a moment of it."""
     end = daemon.ask(type="get-replay")["timeMs"]
-    # Curves are coloured, lines are grey: how many columns of a part of the picture have a colour.
+    # Curves are coloured, lines are grey: the share of columns with a colour in a part of the picture.
     colored = lambda page, part: page.run("""
         const canvas = document.querySelector(".times canvas"), copy = document.createElement("canvas");
         const [width, height] = [Math.round((canvas.width - 170) * arguments[0]), Math.round(canvas.height / 2)];
@@ -758,7 +758,7 @@ def played_again(daemon, page):
     mouse("mouseReleased", 0.5, button="left")
     eventually(lambda: abs(daemon.ask(type="get-replay")["timeMs"] - end / 2) < end / 50, "a click goes there")
     page.devtools("Input.dispatchMouseEvent", type="mouseMoved", x=1, y=1)
-    # A page that has not seen it knows nothing of it.
+    # A page that has not seen it knows nothing about it.
     other = Page(page.browser.current_url)
     eventually(other.is_shown, "another page is there")
     eventually(lambda: other.text("[data-player=time]") != "", "with a player")
@@ -773,7 +773,7 @@ def played_again(daemon, page):
 
 
 def recording(daemon, page, programs):
-    """A recording of fingers that is given to the page plays into the camera, and can be steered."""
+    """A recording of fingers opened in the page plays into the camera, and can be steered."""
     file = FOLDER / "drag.ndjson"
     lines = [{"viewport": {"width": 390, "height": 844}},
              {"type": "touchstart", "timeStamp": 0, "touches": [{"identifier": 0, "clientX": 100, "clientY": 200}]}]
@@ -781,7 +781,7 @@ def recording(daemon, page, programs):
         {"identifier": 0, "clientX": 100 + i / 20, "clientY": 200}]} for i in range(1, 3000)]
     lines += [{"type": "touchend", "timeStamp": 60200, "touches": []}]
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    # WebDriver types only into what can be seen.
+    # WebDriver types only into visible elements.
     page.run("document.querySelector('#file').removeAttribute('class')")
     page.find("#file").send_keys(str(file))
     eventually(lambda: not page.run("return document.querySelector('#player').hidden"), "the player is there")
@@ -790,7 +790,7 @@ def recording(daemon, page, programs):
     eventually(lambda: page.run("return document.querySelector('[data-player=play]').ariaLabel") != "Pause", "and the page knows")
     at = daemon.ask(type="get-replay")
     check(at["durationMs"] > 50000, f"its length is known: {at}")
-    # Not its time: what was due when it paused is the first step.
+    # Compares the seq, not the time: the first step handles what was due at the pause.
     seq = daemon.camera()["seq"]
     page.run("document.querySelector('[data-player=step]').click()")
     eventually(lambda: daemon.camera()["seq"] > seq, "a step goes on")
@@ -805,15 +805,15 @@ def recording(daemon, page, programs):
     page.run("document.querySelector('[data-player=end]').click()")
     eventually(lambda: daemon.ask(type="get-replay")["type"] == "error", "it is ended")
     eventually(lambda: page.run("return document.querySelector('#player').hidden"), "and the player goes")
-    # Events that were on their way may come after it, more than are shown.
+    # Events in flight may arrive after it, more than are shown.
     page.run("const search = document.querySelector('#search'); search.value = 'trace-ended'; search.oninput()")
     eventually(lambda: "trace-ended" in page.text("#log"), "the end is told")
     page.run("const search = document.querySelector('#search'); search.value = ''; search.oninput()")
-    # Something that is no recording is told, too.
+    # A file that is not a recording is reported, too.
     (FOLDER / "none.txt").write_text("not a recording\n")
     page.find("#file").send_keys(str(FOLDER / "none.txt"))
     eventually(lambda: "no recording" in page.text("#toast"), "what is no recording is told")
-    # A long one is told how far it is, and which of its lines has no place there.
+    # For a long file the page shows the progress, and which line is not allowed there.
     page.run("""
         const toast = document.querySelector("#toast");
         window.toasts = [];
@@ -824,7 +824,7 @@ def recording(daemon, page, programs):
     eventually(lambda: "line 100002 subscribes" in page.text("#toast"), "the line is named")
     told = page.run("return window.toasts")
     check(any(re.fullmatch(r"The recording is being read: [1-9]\d?%\.", toast) for toast in told), f"how far it is: {told}")
-    # Events come another way than the answer: what they tell behind it is old.
+    # Events arrive by another path than the answer: progress that arrives after it is outdated.
     page.run("""
         const real = fetch;
         window.fetch = (path, options) => {
@@ -838,18 +838,18 @@ def recording(daemon, page, programs):
     told = page.run("return window.toasts")
     check(told[-1] == "the answer came first", f"what comes behind the answer is not told: {told}")
     page.run("document.querySelector('#file').className = 'hidden'")
-    # The browser notes in its console that a request was refused.
+    # The browser logs refused requests in its console.
     log = page.browser.get_log("browser")
     check(len(log) == 3 and all("422" in entry["message"] for entry in log), f"three refusals: {log}")
 
 
 def lock(page):
-    """What stands beside the chosen camera of who holds its lease."""
+    """Returns what is displayed beside the chosen camera about the holder of its lease."""
     return page.run("return document.querySelector('#lock').dataset.state") + " " + page.text("#lock output")
 
 
 def locked(path, page, watcher):
-    """Another client's lease is shown, stops hands, keys and commands here, and goes; the page's own is the others' likewise."""
+    """Another client's lease is shown, blocks fingers, keys and commands, and ends; so does this page's for others."""
     other = Daemon(path)
     other.ask(type="take-lease", camera="main", forMs=60_000, label="guide")
     eventually(lambda: lock(page) == "foreign guide", "another client's lock is shown")
@@ -886,7 +886,7 @@ def locked(path, page, watcher):
     eventually(lambda: not page.run("return document.querySelector('#player').hidden"), "and are shown")
     page.run("document.querySelector('[data-player=end]').click()")
     eventually(lambda: other.ask(type="get-replay")["type"] == "error", "the recording is ended")
-    # A page that comes into sight prolongs its leases, but none that it is giving back.
+    # A page that becomes visible prolongs its leases, except one that it is giving back.
     page.run("document.querySelector('#lock button').click(); document.dispatchEvent(new Event('visibilitychange'))")
     eventually(lambda: lock(page) == lock(watcher) == "open ", "the page gives its lease back")
     check(other.ask(type="move", camera="main", update={"kind": "zoom-in"})["type"] == "ok", "and others may move the camera")
@@ -895,7 +895,7 @@ def locked(path, page, watcher):
 # --- Tours
 
 def mark(page):
-    """Where the chosen keyframe is on the overview, once that stands still: the middle of its disc, in points of the page."""
+    """Returns the chosen keyframe's disc on the overview, once that stops moving: its middle in points of the page."""
     before, here = None, []
     while before != here:
         page.asynchronously("for (let i = 0; i < 4; i++) await new Promise(requestAnimationFrame);")
@@ -930,15 +930,15 @@ def disc(page):
 
 
 def saved(page):
-    """The file that the page's tour is downloaded as; the next one leaves it as it is."""
+    """Returns the downloaded file of the page's tour; the next download leaves it unchanged."""
     click(page, "[data-tour=save]")
-    # Its name is taken by an empty file first.
+    # The browser first reserves its name with an empty file.
     [file] = eventually(lambda: [file for file in FOLDER.glob("tours/*.json") if file.stat().st_size], "a tour is downloaded")
     return file.rename(FOLDER / f"{time.monotonic_ns()} {file.name}")
 
 
 def toured(daemon, path, page):
-    """Keyframes are added, dragged, timed, removed; a camera goes through them; their file is that of `gimbal tour`."""
+    """Keyframes are added, dragged, timed, removed; a camera visits them; their file equals that of `gimbal tour`."""
     page.size(1400, 900)
     page.devtools("Emulation.setTouchEmulationEnabled", enabled=False)
     page.devtools("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(FOLDER / "tours"))
@@ -984,7 +984,7 @@ def toured(daemon, path, page):
     check(bars() == ["Keyframe 1: flight", "Keyframe 2: smooth 2 s", "Keyframe 3: smooth 2 s"], f"keyframes are bars: {bars()}")
     check(chosen() == 2, "the newest is the chosen one")
 
-    # By hand: a mark on the map, which does not follow meanwhile, and an edge of a bar; by keys both, too.
+    # By mouse: a mark on the map, which does not follow meanwhile, and an edge of a bar; both by keys, too.
     click(page, "[data-overview=out]")
     click(page, "#tour li:nth-child(2) button")
     before = mark(page)
@@ -1008,7 +1008,7 @@ def toured(daemon, path, page):
     moved = mark(page)
     check(math.dist(moved, (after[0], after[1] - 10)) < 3, f"keys move a mark from {after} to {moved}")
 
-    # It is played, and seen by another client.
+    # It is played, and another client sees it.
     fill("time", "600")
     fill("wait", "200")
     click(page, "#tour li:nth-child(3) button")
@@ -1044,7 +1044,7 @@ def toured(daemon, path, page):
     eventually(lambda: page.text("[data-tour=play]") == "Play", "and can be played again")
     fill("time", "")
 
-    # Its file is that of `gimbal tour`, byte for byte, and opens again.
+    # Its file equals that of `gimbal tour`, byte for byte, and opens again.
     file = saved(page)
     written = subprocess.run([PROGRAMS / "gimbal", "tour", file, "--to", "json"], capture_output=True, text=True, check=True)
     check(written.stdout == file.read_text() and not written.stderr, f"`gimbal tour` reads {file.read_text()} as {written}")
@@ -1071,7 +1071,7 @@ def toured(daemon, path, page):
     file = saved(page)
     check(file.name.endswith(" Three lakes.json") and file.read_text() == alps.read_text(), f"as it is: {file.read_text()}")
 
-    # What can be touched is large enough, and there on all screens.
+    # Touch targets are large enough, and present on all screens.
     for width, height in ((1400, 900), (820, 1180), (390, 844)):
         for dark in (False, True):
             page.size(width, height, dark, mobile=width < 1400)
@@ -1102,7 +1102,7 @@ def toured(daemon, path, page):
 
 
 def watching(daemon, link, page):
-    """A link that only watches moves nothing."""
+    """A watch-only link moves nothing."""
     watch = page.run("""
         document.querySelector("#open-share").click();
         return [...document.querySelectorAll("#share code")].map(({textContent}) => textContent).at(-1)""")
@@ -1132,12 +1132,12 @@ def watching(daemon, link, page):
 
 
 def secure():
-    """With a certificate the server speaks TLS and nothing else, on a socket that a service manager has passed, too."""
+    """With a certificate the server speaks only TLS, also on a socket passed by a service manager."""
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext",
          "subjectAltName=DNS:localhost", "-keyout", FOLDER / "key.pem", "-out", FOLDER / "chain.pem"],
         check=True, capture_output=True)
-    # A certificate that cannot be read is none after a restart, either: the unit does not try.
+    # An unreadable certificate stays so after a restart: the unit does not retry.
     unit = (ROOT / "systemd/gimbal-web.service").read_text(encoding="utf-8")
     check("CONFIG" in re.search(r"^RestartPreventExitStatus=(.*)$", unit, re.MULTILINE)[1].split(), "the unit knows CONFIG")
     for chain in ("none.pem", "key.pem"):
@@ -1148,7 +1148,7 @@ def secure():
               f"a certificate that cannot be used is a matter of the options: {refused}")
     listener = socket.create_server(("127.0.0.1", 0))
     port = listener.getsockname()[1]
-    # sd_listen_fds(3): descriptor 3, for the process that reads of it.
+    # sd_listen_fds(3): descriptor 3, for the process that reads it.
     server = subprocess.Popen(
         ["bash", "-c", 'exec 3<&"$1"; shift; LISTEN_PID=$$ LISTEN_FDS=1 exec "$@"', "bash", str(listener.fileno()),
          PROGRAMS / "gimbal-web", "--socket", FOLDER / "none.sock", "--host", "localhost",
@@ -1170,13 +1170,13 @@ def secure():
         listener.close()
 
 
-# --- What it looks like
+# --- Appearance
 
 SIZES = {"desktop": (1280, 800, False), "tablet": (820, 1180, True), "phone": (390, 844, True)}
 
 
 def shapes(daemon, page):
-    """The camera is the largest panel, whatever its shape and the window's; what is said of events is within reach."""
+    """The camera is the largest panel, whatever its shape and the window's; the events are within reach."""
     for viewport in ((390, 844), (1280, 720)):
         daemon.ask(type="set-viewport", width=viewport[0], height=viewport[1])
         eventually(lambda: page.camera()["viewport"]["width"] == viewport[0], "a shape is shown")
@@ -1255,14 +1255,14 @@ def looks(daemon, page):
 
 
 def keyboard(page):
-    """Whoever has only keys gets to every control, sees where they are, and out again."""
+    """With keys alone every control can be reached, the focus is visible, and it is never trapped."""
     def press(key, code, modifiers=0):
         for kind in ("rawKeyDown", "keyUp"):
             page.devtools("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, modifiers=modifiers)
 
     page.devtools("Emulation.setFocusEmulationEnabled", enabled=True)
     page.run("document.activeElement.blur(); getSelection().removeAllRanges(); document.querySelector('.skip').focus()")
-    # Forth and back: what a script has focused is shown so only if keys were used last.
+    # Forward and back: focus set by a script is shown only if keys were used last.
     press("Tab", 9)
     press("Tab", 9, modifiers=8)
     reached = []
@@ -1306,7 +1306,7 @@ def keyboard(page):
 
 
 def in_step(daemon, path, pages):
-    """Windows that are told positions ahead draw each frame for the time at which it is seen."""
+    """Windows that receive positions ahead draw each frame for its display time."""
     mirror = Daemon(path)
     daemon.ask(type="move", camera="wall", update={"kind": "zoom-to", "zoom": 3})
     for page in pages:
@@ -1329,7 +1329,7 @@ def in_step(daemon, path, pages):
 
 
 def latency(a, b):
-    """Milliseconds from a touch on one page to another page's frame with it, over some touches."""
+    """Returns the milliseconds from a touch on one page to another page's frame with it, over several touches."""
     b.run("""
         window.frames = [];
         let seq = gimbal.camera("main").seq;
@@ -1357,7 +1357,7 @@ def latency(a, b):
 
 
 def main():
-    # A browser that hangs is told, and ends the test.
+    # A hanging browser is reported, and ends the test.
     faulthandler.dump_traceback_later(15 * PATIENCE, exit=True)
     path = FOLDER / "gimbal.sock"
     environment = {**os.environ, "GIMBAL_SOCKET": str(path)}
@@ -1371,12 +1371,12 @@ def main():
         check(re.fullmatch(r"http://127\.0\.0\.1:\d+/#token=[\w-]+", link), f"the link is the one line: {link!r}")
         a, b = Page(link), Page(link)
         pages = [a, b]
-        # A new daemon has no camera; a page that may feed makes one.
+        # A new daemon has no camera; a page that may feed creates one.
         for page in pages:
             if not eventually(page.is_shown, "a page shows a camera of a new daemon"):
                 page.explain()
         daemon = Daemon(path)
-        # It has a camera of its own, and most of its time is its start.
+        # It has its own camera, and starting it takes most of its time.
         fox = pool.submit(firefox, link, path)
         pinch_and_tilt(daemon, a, b)
         folded(daemon, a)
@@ -1396,7 +1396,7 @@ def main():
         dropped(daemon, a)
         locked(path, a, b)
         toured(daemon, path, a)
-        # A tab that DevTools has frozen once draws no more frames here.
+        # A tab that DevTools has frozen draws no more frames here.
         hidden(daemon, path, b)
         frozen(daemon, b)
         closed(link, path, b)

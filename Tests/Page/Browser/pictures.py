@@ -21,7 +21,7 @@ SEEN_MS = 1700  # of the replay
 
 
 def fingers():
-    """Two fingers that turn and widen, and then one that throws the map."""
+    """Two fingers that turn and spread, and then one that throws the map."""
     yield {"type": "trace", "version": 1, "viewport": {"width": 390, "height": 844}, "position": {
         "target": {"latitude": 45.2, "longitude": 13.4}, "zoom": 7.3, "bearing": 340, "viewingAngle": 35}}
     for frame in range(121):

@@ -1,9 +1,9 @@
-"""A camera whose positions are told ahead of their times, and the frames of a page that show something else."""
+"""A camera whose positions are sent ahead of their times, and the frames of a page that show something else."""
 
 import time
 
-# To be run in a page before `window.look` is set, which gives what is drawn. Behind the last call that draws a frame, that is what the
-# frame shows; `shown` has it with the time at which that is seen. A reading of both clocks that took long tells neither.
+# Runs in a page before `window.look` is set, which returns what is drawn. What the last draw call leaves is what the
+# frame shows; `shown` has it with its display time. A slow reading of both clocks is discarded.
 RECORD = """
     window.shown = [];
     const request = requestAnimationFrame;
@@ -18,13 +18,13 @@ RECORD = """
         shown.push([time + wallTime - before + 1000 / 60, look()]);
     });"""
 
-# So many positions, a degree of longitude apart, in steps of so many ms: so long that a busy machine draws enough frames meanwhile.
+# Positions, a degree of longitude apart, STEP ms apart: long enough that a busy machine draws enough frames.
 COUNT, STEP, FIRST = 240, 25, -100
 LAST = FIRST + COUNT - 1
 
 
 def tell_ahead(send, camera):
-    """Tells them from a time on that is returned: so far ahead that a busy machine makes nothing late."""
+    """Sends the positions, beginning at a time that it returns: so far ahead that nothing is late on a busy machine."""
     start = round(time.time() * 1000) + 3000
     for i in range(COUNT):
         send(type="present", camera=camera, presentAt=start + i * STEP, moving=i < COUNT - 1,
@@ -33,7 +33,7 @@ def tell_ahead(send, camera):
 
 
 def wrong_frames(shown, start, tolerance):
-    """How many frames were drawn meanwhile, and those whose longitude is not that of their time to 1 ms and some degrees."""
+    """Returns the number of frames, and those whose longitude is off by over 1 ms and the tolerance in degrees."""
     frames = [(seen, longitude) for seen, longitude in shown if start <= seen <= start + (COUNT - 1) * STEP]
     return len(frames), [
         (seen, longitude) for seen, longitude in frames

@@ -1,4 +1,4 @@
-// Who may ask: hosts, origins, tokens. All of it without a socket.
+// Which requests are allowed: hosts, origins, tokens. All tested without a socket.
 
 import Foundation
 import HTTPTypes

@@ -1,8 +1,8 @@
-// Connections without end: pages, and requests and handshakes that are never completed.
+// Endless connections: pages, and requests and handshakes that are never completed.
 //
-// The server and its clients are one process. Foundation's `Process`, which other tests start daemons by, crashes now and then
-// in a process of more than 1,300 descriptors (it reads a page further than /proc/self/fd filled). So one of these runs at a time,
-// and with a lower limit of connections than the server's own.
+// The server and its clients are one process. Foundation's `Process`, with which other tests start daemons, sometimes
+// crashes in a process of more than 1,300 descriptors (it reads a page beyond what /proc/self/fd filled). So only one
+// of these tests runs at a time, with a lower limit of connections than the server's own.
 
 import Foundation
 import TestSupport
@@ -21,11 +21,11 @@ import Testing
             try client.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":9}}"#)
             for page in pages { #expect(try page.object("camera-changed")["seq"] as? Int == 2) }
             let others = try (0..<30).map { _ in try HTTPClient(server.port) }
-            // The oldest of those that have shown no token; the newest is served.
+            // The oldest of those without a token was closed; the newest is served.
             #expect(others.first?.isEnded() == true)
             others.last?.request("GET", "/icon.svg")
             #expect(try others.last?.answer().status == 200)
-            // The daemon's neighbours have nothing to do with any of it.
+            // The daemon's other clients are unaffected.
             try client.send(#"{"type":"clients","id":1}"#)
             let clients = try #require(try client.receive(until: "clients").last)
             #expect(try JSON(clients)["clients"]?.array?.count == 2)
@@ -38,7 +38,7 @@ import Testing
         return limits
     }
 
-    /// A certificate for this test, and its key.
+    /// Creates a certificate for this test, and its key.
     private func certificate() throws -> ServerOptions.Certificate {
         let certificate = ServerOptions.Certificate(
             chain: TemporaryPath.fresh("chain.pem"), key: TemporaryPath.fresh("key.pem"))
@@ -55,7 +55,7 @@ import Testing
     private static let openssl = URL(fileURLWithPath: "/usr/bin/openssl")
     private static let request = "GET /icon.svg HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\nConnection: close\r\n\r\n"
 
-    /// Each test connection takes a descriptor here, and one of the server's, which is in this process.
+    /// Each test connection takes one descriptor here and one in the server, which is in this process.
     private func allowDescriptors(_ count: rlim_t) throws {
         var limit = rlimit()
         #expect(getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
@@ -87,7 +87,7 @@ import Testing
                 _ = try server.open(server.tokens.watch)
                 try feed(number)
             }
-            // The oldest have made way.
+            // The oldest were closed to make room.
             #expect(halves[0].isEnded())
         }
     }
@@ -101,7 +101,7 @@ import Testing
             var halves: [HTTPClient] = []
             for number in 1...500 {
                 let half = try HTTPClient(server.port)
-                // A record of a ClientHello that is not all there; or nothing at all.
+                // An incomplete ClientHello record, or nothing at all.
                 if number % 2 == 0 { half.send("\u{16}\u{03}\u{01}\u{02}\u{00}\u{01}\u{00}") }
                 halves.append(half)
                 guard number % 125 == 0 else { continue }

@@ -1,4 +1,4 @@
-// The one connection to the daemon that pages are told from: what they hear when the daemon refuses it, and of what was missed.
+// The single connection to the daemon that serves all pages: what they receive after a refusal, and after gaps.
 
 import Foundation
 import NIOPosix
@@ -10,7 +10,7 @@ import UnixSocket
 @testable import WebServer
 
 @Suite struct FollowerTests {
-    /// Follows a daemon as long as the body runs, for one page: what it is told is asked for as text.
+    /// Follows a daemon for one page while the body runs; `told` returns the page's lines as text.
     private func following(_ socket: String, _ body: (_ told: () async -> String) async throws -> Void) async throws {
         let follower = Follower(DaemonSocket(candidates: [socket]), on: MultiThreadedEventLoopGroup.singleton)
         let outbox = PageOutbox()
@@ -64,12 +64,12 @@ import UnixSocket
             try await waitUntil("the pan is told") { await told().contains(#""gestures":["pan"]"#) }
             say(#"{"type":"lagged","camera":"main","missed":9,"epoch":"e","seq":9,"position":\#(position)}"#)
             try await waitUntil("its end is told") { await told().contains(#""gestures":[]"#) }
-            // What the camera takes is known over the gap.
+            // The gestures that the camera takes are known across the gap.
             for type in ["rotate", "tilt"] {
                 say(#"{"type":"gesture","camera":"main","timeMs":9,"line":{"type":"\#(type)","phase":"began"}}"#)
             }
             try await waitUntil("the tilt alone is told") { await told().contains(#""gestures":["tilt"]"#) }
-            // What may have changed in the gap comes with the camera.
+            // Anything that may have changed in the gap arrives with the camera.
             let viewport = #"{"width":390,"height":844,"padding":{"top":0,"left":0,"bottom":0,"right":0}}"#
             let switches = #""scroll":true,"zoom":true,"rotate":true,"tilt":true,"scrollDuringRotateOrZoom":true"#
             say(
@@ -88,7 +88,7 @@ import UnixSocket
         let follower = Follower(DaemonSocket(candidates: [path]), on: MultiThreadedEventLoopGroup.singleton)
         let task = Task { await follower.run() }
         defer { task.cancel() }
-        /// What a page that begins now is told.
+        /// Returns what a page that starts now receives.
         func news() -> String {
             let outbox = PageOutbox()
             follower.add(outbox, PageLine(["type": .string("page")]))
@@ -111,7 +111,7 @@ import UnixSocket
         #expect(!news().contains("lease-taken"))
     }
 
-    /// A connection of the follower, which has subscribed on it.
+    /// Returns a connection of the follower that has subscribed.
     private func subscribed(_ socket: ListeningSocket) async throws -> CInt {
         let client = try await accepted(socket)
         var byte: UInt8 = 0
@@ -122,7 +122,7 @@ import UnixSocket
         return client
     }
 
-    /// Says lines to the follower until it ends the connection, or `most` bytes are sent.
+    /// Sends lines to the follower until it ends the connection, or `most` bytes are sent.
     private func flood(_ client: CInt, most: Int, _ line: (Int) -> String) -> Int {
         var (sent, number) = (0, 0)
         while sent < most {
@@ -167,7 +167,7 @@ import UnixSocket
                 #"{"type":"subscribed","camera":"main","epoch":"e","seq":0,"position":\#(position)}"#,
             ].map { $0 + "\n" }.joined()
             #expect(write(client, lines, lines.utf8.count) > 0)
-            // Each asks the daemon for two things.
+            // Each causes two requests to the daemon.
             let sent = flood(client, most: 400 << 20) {
                 #"{"type":"lagged","camera":"main","missed":9,"epoch":"e","seq":\#($0),"position":\#(position)}"#
             }

@@ -1,17 +1,16 @@
-// A client that says exactly what a test wants, right or wrong, over a socket of its own.
+// A client that sends exactly what a test wants, valid or not, over its own socket.
 
 import Foundation
 import TestSupport
 import Testing
 
-/// A file name that nobody else has.
+/// Unique file names.
 enum TemporaryPath {
     static func fresh(_ name: String) -> String {
         Files.temporary("-\(name)").path
     }
 }
 
-/// One connection.
 final class HTTPClient {
     let descriptor: CInt
     private var waiting: [UInt8] = []
@@ -59,7 +58,7 @@ final class HTTPClient {
         }
     }
 
-    /// Sends a request with a right Host, and whatever else a test says.
+    /// Sends a request with a valid Host and the given fields.
     func request(
         _ method: String, _ path: String, _ fields: [String: String] = [:], host: String? = nil, body: String = ""
     ) {
@@ -68,7 +67,7 @@ final class HTTPClient {
         send("\(method) \(path) HTTP/1.1\r\n" + all.map { "\($0): \($1)\r\n" }.joined() + "\r\n" + body)
     }
 
-    /// Waits for more bytes; `false` at the end.
+    /// Waits for more bytes; returns `false` at the end.
     private func fill() -> Bool {
         var buffer = [UInt8](repeating: 0, count: 65536)
         errno = 0
@@ -78,10 +77,10 @@ final class HTTPClient {
         return true
     }
 
-    /// Bytes that have been received and not looked at.
+    /// The number of received bytes that have not been read yet.
     var waitingCount: Int { waiting.count }
 
-    /// Whether the server's end of the connection is open, as the kernel has it: a client that does not read is told nothing.
+    /// Returns whether the server's end is open, according to the kernel: a client that does not read cannot notice.
     func isOpenAtServer() throws -> Bool {
         var own = sockaddr_in()
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -89,7 +88,7 @@ final class HTTPClient {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { _ = getsockname(descriptor, $0, &size) }
         }
         let ends = [port, Int(UInt16(bigEndian: own.sin_port))].map { String(format: "0100007F:%04X", $0) }
-        // Of each connection a line: its two ends, then the state, of which 01 is established. It is read piece by piece.
+        // A line per connection: both ends, then the state; 01 means established. It is read piece by piece.
         guard let table = fopen("/proc/net/tcp", "r") else { throw Failure() }
         defer { fclose(table) }
         var line = [CChar](repeating: 0, count: 512)
@@ -100,7 +99,7 @@ final class HTTPClient {
         return false
     }
 
-    /// Whether the server has ended the connection, whatever it says before.
+    /// Returns whether the server has ended the connection, whatever it sends before.
     func isEnded() -> Bool {
         while fill() {}
         return errno != EAGAIN
@@ -141,7 +140,7 @@ final class HTTPClient {
 
     private var rest = ""
 
-    /// The next object of a stream.
+    /// Returns the next object of a stream.
     func object() throws -> [String: Any] {
         while true {
             if let end = rest.firstIndex(of: "\n") {
@@ -156,10 +155,10 @@ final class HTTPClient {
         }
     }
 
-    /// The next object of a type, whatever comes before it.
+    /// Returns the next object of a type, whatever comes before it.
     func object(_ type: String, where matches: ([String: Any]) -> Bool = { _ in true }) throws -> [String: Any] {
         var alive = 0
-        // The server says every 10 seconds that it is there.
+        // The server sends a sign of life every 10 seconds.
         while alive < 3 {
             let object = try object()
             if object["type"] as? String == type, matches(object) { return object }
@@ -168,7 +167,7 @@ final class HTTPClient {
         throw Failure()
     }
 
-    /// Reads until a line tells of a camera's last event, by whatever event: a server that was slow is told what it missed.
+    /// Reads until a camera's last event is mentioned in any line: a slow server receives a summary of what it missed.
     func read(untilSeq last: Int) throws {
         var seq = 0
         while seq < last { seq = max(seq, try object()["seq"] as? Int ?? 0) }

@@ -1,4 +1,4 @@
-// What one client does cannot keep others waiting: recordings, lines, files that are not read, connections that ask nothing.
+// One client cannot keep others waiting: recordings, lines, unread files, and connections without requests.
 
 import Foundation
 import Synchronization
@@ -10,7 +10,7 @@ import Testing
 @Suite struct LoadTests {
     // MARK: Recordings
 
-    /// Conversions that the test holds open.
+    /// Conversions that the test blocks.
     private final class Gate: Sendable {
         private let begun = DispatchSemaphore(value: 0)
         private let opened = DispatchSemaphore(value: 0)
@@ -58,7 +58,7 @@ import Testing
             }
             posts.append(try post(0))
             gate.waitForOne()
-            // Each hears how many come before it: more of them than there are threads that serve.
+            // Each learns how many come before it, even if there are more than serving threads.
             for index in 1..<4 {
                 if index == 3 {
                     #expect(try post(1).answer().status == 429)
@@ -74,7 +74,7 @@ import Testing
             #expect(try told(0) == [0, 0.5])
             #expect(try posts[0].answer().status == 204)
             for index in 1..<4 { #expect(try told(index) == [Double(index - 1), 0]) }
-            // Whose page has gone is not converted to its end.
+            // A conversion for a page that has gone is not finished.
             let gone = pages.remove(at: 3).page
             try waitUntil("the page is gone") {
                 try server.post(#"{"type":"ping"}"#, page: gone) != 204

@@ -1,4 +1,4 @@
-// Metrics over HTTP: for who shows their token, and no one else.
+// Metrics over HTTP: only for clients that present their token.
 
 import Foundation
 import TestSupport
@@ -21,7 +21,7 @@ import Testing
             let answer = try ask("/metrics", bearer(token))
             #expect(answer.status == 200 && answer.body.hasSuffix("\n# EOF\n"))
             #expect(answer.fields["content-type"] == "application/openmetrics-text; version=1.0.0; charset=utf-8")
-            // The page's server, and who asks for the metrics.
+            // The page's server, and the client that asks for the metrics.
             #expect(answer.body.contains("\ngimbal_connections 2\n"))
             let others = [
                 [:], bearer(running.tokens.feed), bearer(running.tokens.watch), bearer(token + "0"),
@@ -61,7 +61,7 @@ import Testing
         let made = try Tokens.forMetrics(file: path)
         #expect(made.utf8.count == 24)
         #expect(try Tokens.forMetrics(file: path) == made)
-        // Those of pages are none.
+        // The tokens of pages are not accepted.
         try Tokens().text.write(toFile: path, atomically: false, encoding: .utf8)
         #expect(throws: Tokens.FileError.self) { try Tokens.forMetrics(file: path) }
     }

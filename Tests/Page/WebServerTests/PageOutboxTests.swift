@@ -1,11 +1,11 @@
-// What waits for a page: the newest of what moves, and an end to all of it.
+// Data that waits for a page: the newest state of what moves, up to a limit.
 
 import Testing
 
 @testable import WebServer
 
 @Suite struct PageOutboxTests {
-    /// A page's outbox, and the events that there have been.
+    /// A page's outbox, and the totals of all events.
     private final class Outbox {
         private let outbox = PageOutbox()
         private var totals = EventTotals()

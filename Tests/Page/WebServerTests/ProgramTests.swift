@@ -1,4 +1,4 @@
-// `gimbal web` as it runs: what it has started ends with it, whatever ends it.
+// `gimbal web` as a program: its child processes end with it, whatever ends it.
 
 import Foundation
 import TestSupport

@@ -1,4 +1,4 @@
-// Codes are held against a reader that is not the project's: zbar's, which phones' readers are like.
+// Codes are checked with an independent reader: zbar, which is similar to those of phones.
 
 import Foundation
 import TestSupport
@@ -25,7 +25,7 @@ import Testing
 
     @Test(.needs("zbarimg"), arguments: [1, 20, 40, 60, 80, 100, 120, 150, 180, 213])
     func aForeignReaderReadsIt(_ count: Int) throws {
-        // All kinds of bytes that a link has.
+        // All kinds of bytes in a link.
         let letters = Array("https://maps.example.org:8443/#token=AZaz09-_&surface".utf8)
         let text = String(decoding: (0..<count).map { letters[$0 % letters.count] }, as: UTF8.self)
         let code = try #require(QRCode(text))

@@ -1,4 +1,4 @@
-// What a page drops, as a trace of one camera; and what hostile recordings cost, counted in lines that are decoded.
+// A file dropped on a page becomes a trace of one camera; the cost of hostile recordings is counted in decoded lines.
 
 import Testing
 
@@ -129,7 +129,7 @@ import Testing
         let bytes = Array((beginning + String(repeating: end, count: Self.much / end.utf8.count)).utf8)
         var recording = Recording(for: "left")
         #expect(throws: HTTPRefusal.self) { _ = try recording.read(bytes) { _ in } }
-        // Those of the piece that was being read are read to its end.
+        // Bad lines of the current piece are still read to its end.
         #expect(recording.badLines <= Recording.mostBadLines + 4096)
     }
 

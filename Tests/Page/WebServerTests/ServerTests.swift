@@ -1,4 +1,4 @@
-// The server over real sockets, with a daemon of its own: what pages see and do, and what attackers get.
+// The server over real sockets, with its own daemon: what pages see and do, and what attackers get.
 
 import Foundation
 import NIOCore
@@ -8,14 +8,14 @@ import UnixSocket
 
 @testable import WebServer
 
-/// A server and a daemon, as long as a body runs.
+/// A server and a daemon that run during a body.
 struct Running: Sendable {
     let port: Int
     let tokens: Tokens
     let socket: String
     var endDaemon: @Sendable () -> Void = {}
 
-    /// Blocking calls of a test must not hold one of the threads that tasks share.
+    /// Runs a body on a separate thread: a test's blocking calls must not hold one of the threads that tasks share.
     static func onAThread(_ body: @escaping @Sendable () throws -> Void) async throws {
         let result: Result<Void, any Error> = await withCheckedContinuation { done in
             Thread { done.resume(returning: Result { try body() }) }.start()
@@ -64,7 +64,7 @@ struct Running: Sendable {
         return fields
     }
 
-    /// A page's stream, and its name.
+    /// Opens a page's stream; returns it with the page's name.
     func open(_ token: String? = nil, receiveBuffer: CInt? = nil) throws -> (client: HTTPClient, page: String) {
         let client = try HTTPClient(port, receiveBuffer: receiveBuffer)
         client.request("GET", "/stream", fields(token ?? tokens.feed))
@@ -73,7 +73,7 @@ struct Running: Sendable {
         return (client, try #require(page["page"] as? String))
     }
 
-    /// The answer to one request.
+    /// Returns the answer to one request.
     func answer(
         _ method: String, _ path: String, _ fields: [String: String] = [:], host: String? = nil, body: String = ""
     ) throws -> HTTPClient.Answer {
@@ -113,7 +113,7 @@ struct Running: Sendable {
         try await Running.with { server in
             let (first, page) = try server.open()
             #expect(try server.post(#"{"type":"get-camera"}"#, page: page) == 204)
-            // From here on the server hears what the camera is sent.
+            // From here on the server receives the camera's input.
             _ = try first.object("camera") { $0["id"] as? String == "gimbal-web" }
             let off = #"{"type":"set-gestures","id":1,"zoom":false}"#
             #expect(try server.post(off, page: page) == 204)
@@ -140,7 +140,7 @@ struct Running: Sendable {
             opened = nil
             let gone = try watcher.object("touch")
             #expect((gone["touches"] as? [Any])?.isEmpty == true && gone["cancelled"] as? Bool == true)
-            // Its name is nobody's now.
+            // Its name is no longer valid.
             #expect([409, 410].contains(try server.post(#"{"type":"ping"}"#, page: page)))
         }
     }
@@ -164,7 +164,7 @@ struct Running: Sendable {
         try await Running.with { server in
             let (other, otherPage) = try server.open()
             let move = #"{"type":"move","id":2,"update":{"kind":"zoom-in"}}"#
-            /// The number of the lease of a page, which is gone when this returns.
+            /// Returns the number of the lease of a page that has gone by then.
             func leased() throws -> Int {
                 let (client, page) = try server.open()
                 let take = #"{"type":"take-lease","id":1,"forMs":60000,"label":"anna"}"#
@@ -175,7 +175,7 @@ struct Running: Sendable {
                 #expect(try other.object("error")["code"] as? String == "leased")
                 #expect(try server.post(move, page: page) == 204)
                 #expect(try client.object("ok")["id"] as? Int == 2)
-                // A recording comes over a connection of its own, which joins the lease that the page names.
+                // A recording arrives over a separate connection, which joins the lease that the page names.
                 func play(_ query: String) throws -> Int {
                     let fields = server.fields(server.tokens.feed, page: page)
                     let trace = #"{"type":"trace","version":1}"# + "\n"
@@ -235,7 +235,7 @@ struct Running: Sendable {
             daemon: DaemonSocket(candidates: [TemporaryPath.fresh("sock")]), listening: .address("127.0.0.1", port: 0))
         options.tokens = Tokens()
         let path = options.daemon.path
-        // The daemon is killed below, and leaves them.
+        // The daemon is killed below and leaves these files behind.
         defer { for name in [path, path + ".lock"] { unlink(name) } }
         let (links, ready) = AsyncStream<Links>.makeStream()
         let server = Task { [options] in try await WebServer.run(options) { ready.yield($0) } }
@@ -277,7 +277,7 @@ struct Running: Sendable {
                 {"type":"move","timeMs":5,"update":{"kind":"zoom-to","zoom":7}}
                 """
             #expect(try server.answer("POST", "/recording?camera=right", fields, body: trace).status == 204)
-            // It is answered over a connection of its own: events may come before that or after.
+            // The answer comes over a separate connection: events may arrive before or after it.
             let ended = try end("right", client, server, page)
             #expect(ended["cut"] == nil && ended["events"] as? Int == 1)
             #expect((ended["position"] as? [String: Any])?["zoom"] as? Double == 7)
@@ -287,7 +287,7 @@ struct Running: Sendable {
         }
     }
 
-    /// Waits until a recording has been played, which is kept then, and ends it.
+    /// Waits until a recording has been played, which the daemon then holds, and ends it.
     private func end(
         _ camera: String, _ client: HTTPClient, _ server: Running, _ page: String
     ) throws -> [String: Any] {
@@ -340,7 +340,7 @@ struct Running: Sendable {
                     "trusted-types 'none'", "trusted-types default", "worker-src blob:",
                 ])
             #expect(try server.answer("GET", "/map-engine.js").body == "globalThis.maplibregl = {}\n")
-            // The style's address may have a key: it takes a token.
+            // The style's address may contain a key: reading it requires a token.
             #expect(try !server.answer("GET", "/").body.contains("map.example"))
             let client = try HTTPClient(server.port)
             client.request("GET", "/stream", server.fields(server.tokens.watch))
@@ -416,7 +416,7 @@ struct Running: Sendable {
                 #expect(try server.answer("POST", "/lines", fields, body: #"{"type":"stop"}"#).status == 403)
                 #expect(try server.answer("POST", "/recording", fields, body: "x").status == 403)
             }
-            // A page that watches is no page to feed by, either.
+            // Nor can lines be fed in the name of a page that only watches.
             #expect(try server.post(#"{"type":"stop"}"#, page: watching) == 409)
         }
     }
@@ -471,7 +471,7 @@ struct Running: Sendable {
                 #expect(elsewhere.status == 421 && elsewhere.fields["access-control-allow-origin"] == nil)
             }
 
-            // The stream, and lines by it. Nobody is asked to send cookies along.
+            // The stream, and its lines. Cookies are never requested.
             func fields(_ token: String, _ page: String? = nil) -> [String: String] {
                 server.fields(token, page: page).merging(["Origin": guest, "Sec-Fetch-Site": "cross-site"]) { $1 }
             }
@@ -492,7 +492,7 @@ struct Running: Sendable {
                 let refused = try server.answer("POST", "/lines", fields(token, page), body: line)
                 #expect(refused.status == status && refused.fields["access-control-allow-origin"] == guest)
             }
-            // Who is no guest has nothing of a token.
+            // An origin that is not a guest is refused in spite of its token.
             for origin in ["https://evil.example", "null"] {
                 let foreign = fields(server.tokens.feed, page).merging(["Origin": origin]) { $1 }
                 for (method, path) in [("GET", "/stream"), ("POST", "/lines"), ("POST", "/recording")] {
@@ -501,7 +501,7 @@ struct Running: Sendable {
                     #expect(refused.fields["vary"] == "Origin")
                 }
             }
-            // The server's own page goes on as ever.
+            // The server's own page works as before.
             #expect(try server.post(line, page: page) == 204)
         }
     }
@@ -510,7 +510,7 @@ struct Running: Sendable {
         var limits = Limits()
         limits.recordings = 1
         try await Running.with(limits) { server in
-            // The daemon reads ahead less than it: some of it waits in the server for an hour.
+            // Longer than the daemon's read-ahead: part of it waits in the server for an hour.
             let lines = (0..<20_000).map { #"{"type":"stop","timeMs":\#($0 * 180),"id":\#($0)}"# }
             let header = #"{"type":"trace","version":1}"# + "\n"
             func play(_ trace: String, _ camera: String, _ page: String) throws -> Int {
@@ -534,12 +534,12 @@ struct Running: Sendable {
                 #"{"type":"subscribe","camera":"*"}"#, #"{"type":"unsubscribe"}"#, #"{"type":"trace","version":1}"#,
                 #"{"type":"trace","version":2}"#, #"{"type":"trace-end"}"#,
                 #"[{"type":"ping"},{"type":"subscribe"}]"#,
-                // Longer than a daemon takes by default.
+                // Longer than a daemon accepts by default.
                 "[" + String(repeating: #"{"type":"ping"},"#, count: 64) + #"{"type":"subscribe"}]"#,
             ] {
                 #expect(try server.post(line, page: page) == 400, "\(line)")
             }
-            // What is wrong with a line, the daemon says.
+            // The daemon reports errors in a line.
             #expect(try server.post(#"{"type":"pan","id":3}"#, page: page) == 204)
             #expect(try client.object("error")["field"] as? String == "phase")
         }
@@ -561,7 +561,7 @@ struct Running: Sendable {
                 #expect(answer.status == 413 && answer.fields["connection"] == "close")
                 #expect(client.isEnded())
             }
-            // Before any of it has come.
+            // Before any of it has arrived.
             for path in ["/lines", "/recording"] {
                 let client = try HTTPClient(server.port)
                 client.request("POST", path, fields.merging(["Content-Length": "1000000000000"]) { $1 })
@@ -576,7 +576,7 @@ struct Running: Sendable {
             for _ in 0..<3 { chunked.send("200\r\n" + String(repeating: " ", count: 512) + "\r\n") }
             #expect(try chunked.head().status == 413)
             #expect(chunked.isEnded())
-            // What is refused for something else is not received, either.
+            // A body is not received either if the request is refused for another reason.
             let stranger = try HTTPClient(server.port)
             stranger.request("POST", "/recording", server.fields("none").merging(["Content-Length": "4000"]) { $1 })
             let answer = try stranger.answer()
@@ -608,7 +608,7 @@ struct Running: Sendable {
             idle.request("GET", "/icon.svg")
             _ = try idle.answer()
             for slow in [silent, half, body, idle] { #expect(slow.isEnded()) }
-            // A stream has nothing to ask any more, and goes on.
+            // A stream has no more requests, and continues.
             #expect(try server.post(#"{"type":"ping","id":1}"#, page: page) == 204)
             #expect(try client.object("pong")["id"] as? Int == 1)
         }
@@ -630,7 +630,7 @@ struct Running: Sendable {
     @Test func aPageThatBeginsIsToldOfEveryCameraThereIsAndNothingOfItIsMissed() async throws {
         try await Running.with { server in
             let client = try SocketClient(server.socket)
-            // Each has a beginning, settings and a position to tell of: more lines than are kept for a page.
+            // Each has a beginning, settings and a position to send: more lines than are kept for a page.
             let count = 200
             for number in 0..<count {
                 try client.send(#"{"type":"move","camera":"c\#(number)","update":{"kind":"zoom-to","zoom":5}}"#)
@@ -684,7 +684,7 @@ struct Running: Sendable {
             let (stalled, _) = try server.open(server.tokens.watch, receiveBuffer: 4096)
             let (reader, _) = try server.open(server.tokens.watch)
             let client = try SocketClient(server.socket)
-            // Each a movement of its own, which cannot be skipped one by one.
+            // Each is a separate movement; they cannot be skipped one by one.
             var last = 0
             for round in 0..<40 {
                 for step in 0..<100 {
@@ -699,7 +699,7 @@ struct Running: Sendable {
             try reader.read(untilSeq: last)
             let missed = try stalled.object("missed")
             #expect(missed["camera"] as? String == "main" && (missed["events"] as? Int ?? 0) > 100)
-            // Then what holds.
+            // Then the current state.
             try stalled.read(untilSeq: last)
         }
     }

@@ -3,7 +3,7 @@ import Libevent
 import Testing
 
 @Suite struct EventLoopTests {
-    /// Who does not read what has come is called back again in the next turn, not in the same one for ever.
+    /// A callback that does not read its input is called again in the next turn, not endlessly in the same one.
     @Test(arguments: [true, false]) func aTurnEndsThoughWhatHasComeIsNotRead(waits: Bool) throws {
         let loop = try EventLoop()
         var ends: [CInt] = [-1, -1]

@@ -1,4 +1,4 @@
-// What the kernel and chronyd say of a clock, as values and in words.
+// The quality of a clock according to the kernel and chronyd, as values and in words.
 
 import CLinux
 import Service
@@ -28,11 +28,11 @@ import Testing
 
     // MARK: chronyd
 
-    /// What chronyd 4.3 has said, of a server in the same network.
+    /// Output of chronyd 4.3 with a server in the same network.
     private static let kept =
         "C0A80001,192.168.0.1,2,1795651709.986240685,-0.000012000,0.000003021,0.000008112,-6.123,0.002,0.031,"
         + "0.000020000,0.000013000,16.2,Normal"
-    /// What it says by itself, and with "local stratum 10" alone.
+    /// Its output without a server, and with only "local stratum 10".
     private static let alone =
         "00000000,,0,0.000000000,0.000000000,0.000000000,0.000000000,0.000,0.000,0.000,1.000000000,1.000000000,0.0,"
         + "Not synchronised"
@@ -64,7 +64,7 @@ import Testing
         }
         let members = Self.kept.split(separator: ",").map(String.init)
         #expect(ClockQuality(tracking: members.dropLast().joined(separator: ",")) == nil)
-        // The members that count, one after the other.
+        // Each relevant member in turn.
         for index in [0, 4, 10, 11, 13] {
             for wrong in ["", "x", "nan", "inf", "C0A8000", "+C0A8000"] {
                 var members = members

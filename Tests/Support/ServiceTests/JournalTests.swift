@@ -1,4 +1,4 @@
-// Entries of the journal: what is sent to its socket, and what becomes of those that it does not take.
+// Journal entries: what is sent to its socket, and what happens to those that it does not accept.
 
 import Foundation
 import Glibc
@@ -9,7 +9,7 @@ import UnixSocket
 @testable import Service
 
 @Suite struct JournalTests {
-    /// A socket where the journal's would be, and a file that it reads as a program's standard error.
+    /// A socket in place of the journal's, and a file that serves as a program's standard error.
     private final class StandIn {
         let path = Files.temporary(".sock").path
         let output: CInt

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Reads an MCAP file by its makers' reader, and holds it against what `gimbal run` has printed.
+"""Reads an MCAP file with the reader of the format's makers, and compares it with the output of `gimbal run`.
 
-    check-mcap.py FILE.mcap EVENTS.ndjson
+   check-mcap.py FILE.mcap EVENTS.ndjson
 """
 import json
 import sys
@@ -34,7 +34,7 @@ with open(path, "rb") as file:
     assert summary.statistics.message_count == len(messages)
     assert summary.chunk_indexes and len(summary.channels) == summary.statistics.channel_count
     assert reader.get_header().library == "gimbal"
-    # By the index: one topic, and a part of the time.
+    # By the index: one topic, and part of the time.
     topic, middle = messages[0][3], messages[len(messages) // 2][4]
     part = [m.log_time for _, _, m in reader.iter_messages(topics=[topic], starting_at=middle)]
     assert part == [m[4] for m in messages if m[3] == topic and m[4] >= middle], "the index leads elsewhere"

@@ -1,12 +1,12 @@
 # shellcheck shell=bash
-# What the scripts share that try Gimbal under a systemd of its own: checks and their counts, a container over a throw-away
-# overlay of this machine, and, inside it, what clients and units are asked. Nothing outside a temporary folder changes.
-# Before sourcing it, a script sets `name`, which its lines begin with.
+# Shared by the scripts that test Gimbal under a separate systemd: checks and their counts, a container over a
+# throw-away overlay of this machine, and, inside it, queries to clients and units. Nothing outside a temporary folder
+# changes. A script sets `name`, which begins its lines, before sourcing this.
 
 passed=0
 failed=0
 
-# check NAME COMMAND…: runs the command; if it fails, the end of what it prints is shown.
+# check NAME COMMAND…: runs the command; if it fails, shows the end of its output.
 check() {
     local name_of_check=$1 output
     shift
@@ -19,7 +19,7 @@ check() {
     fi
 }
 
-# within SECONDS COMMAND…: tries until it succeeds.
+# within SECONDS COMMAND…: retries until it succeeds.
 within() {
     local end=$((SECONDS + $1))
     shift
@@ -29,7 +29,7 @@ within() {
     done
 }
 
-# begin_folder: makes $folder, which goes when the script ends, and with it the `processes` that it has begun.
+# begin_folder: makes $folder, which is removed when the script ends; the `processes` it has started end as well.
 begin_folder() {
     folder=$(mktemp -d)
     processes=()
@@ -43,7 +43,7 @@ end_folder() {
 
 # MARK: Outside
 
-# Why nothing can be booted here; empty if it can.
+# Prints why no system can be booted here; nothing if one can.
 obstacle() {
     [ "$(id -u)" = 0 ] || { echo 'that takes root' && return; }
     command -v systemd-nspawn >/dev/null || { echo 'there is no systemd-nspawn' && return; }
@@ -52,7 +52,7 @@ obstacle() {
 
 control_groups() { find /sys/fs/cgroup -type d \( -name payload -o -name supervisor \) 2>/dev/null | sort; }
 
-# boot SCRIPT SECONDS: runs `SCRIPT inside` in a container, where $folder/test is /test, and so is what it leaves there.
+# boot SCRIPT SECONDS: runs `SCRIPT inside` in a container, where $folder/test is /test, including what it leaves there.
 boot() {
     local before machine=gimbal-$$
     before=$(control_groups)
@@ -62,7 +62,7 @@ boot() {
     printf '%s\n' '#!/bin/sh' 'touch /test/begun' 'exec bash /test/script.sh inside >/test/output 2>&1' \
         >"$folder/test/run"
     chmod +x "$folder/test/run"
-    # Who may not set a clock may not ask how good it is either, by nspawn's own list.
+    # By nspawn's default filter, a container that may not set a clock may not query its quality either.
     # shellcheck disable=SC2016 # It is the inner shell that expands these.
     timeout --kill-after 5 "$2" unshare --mount bash -euc '
         mount --bind / "$1/host"
@@ -76,7 +76,7 @@ boot() {
     done
 }
 
-# What the checks in the container came to.
+# Adds the counts of the checks in the container.
 take_counts() {
     local inner_passed inner_failed
     cat "$folder/test/output"
@@ -91,7 +91,7 @@ take_counts() {
     fi
 }
 
-# run_inside SCRIPT SECONDS WHAT: boots, and says so where that cannot be.
+# run_inside SCRIPT SECONDS WHAT: boots, or prints why that is impossible.
 run_inside() {
     local reason
     reason=$(obstacle)
@@ -106,7 +106,7 @@ run_inside() {
     [ -z "$reason" ] || printf '%s: skipped %s: %s\n' "$name" "$3" "$reason"
 }
 
-# The last line.
+# Prints the last line.
 conclude() {
     [ $failed = 0 ] || { printf '%s: %d checks failed\n' "$name" $failed && exit 1; }
     printf '%s: %d checks passed\n' "$name" $passed
@@ -114,7 +114,7 @@ conclude() {
 
 # MARK: Inside
 
-# leave_counts: for take_counts; where something failed, with the end of the journal.
+# leave_counts: writes the counts for take_counts; after a failure prints the end of the journal.
 leave_counts() {
     if [ $failed != 0 ]; then
         echo 'The end of the journal:'
@@ -125,7 +125,7 @@ leave_counts() {
 
 socket=/run/gimbal/gimbal.sock
 watch_socket=/run/gimbal/watch.sock
-# The service manager that is asked: `as_user systemctl --user` for a user's.
+# The service manager to query: `as_user systemctl --user` for a user's.
 manager=(systemctl)
 
 state() { "${manager[@]}" show --value --property "$1" "${2:-gimbald.service}"; }
@@ -133,13 +133,13 @@ is() { [ "$(state "$1")" = "$2" ] || { printf '%s is "%s", not "%s"\n' "$1" "$(s
 status_says() { grep -q "$1" <<<"$(state StatusText)" || { state StatusText && false; }; }
 replaced() { [ "$(state ActiveState)" = active ] && [ "$(state MainPID)" != "$1" ]; }
 
-# exchange LINE: what the daemon answers.
+# exchange LINE: prints the daemon's answer.
 exchange() { socat -t 5 - "UNIX-CONNECT:$socket" <<<"$1"; }
 answers() { exchange '{"type":"ping","id":1}' | grep -qx '{"type":"pong","id":1}'; }
-# as_other GROUP COMMAND…: as somebody who has only this group.
+# as_other GROUP COMMAND…: runs a command as another user with only this group.
 as_other() { setpriv --reuid nobody --regid nogroup --groups "$1" "${@:2}"; }
 
-# begin_user: a user with a service manager of the login manager's making; `as_user COMMAND…` is who runs as that user.
+# begin_user: makes a user with a service manager started by the login manager; `as_user COMMAND…` runs as that user.
 begin_user() {
     useradd --create-home tester && user=$(id -u tester) &&
         systemctl start dbus.socket systemd-logind.service && loginctl enable-linger tester &&
@@ -153,7 +153,7 @@ as_user() {
 
 # MARK: Inside: clients that must not be dropped
 
-# drops_nobody ROUNDS COMMAND…: four clients subscribe and one feeds while the command runs, once in each round; every
+# drops_nobody ROUNDS COMMAND…: four clients subscribe and one feeds while the command runs once per round; every
 # subscriber gets every seq, and the feeder every answer.
 drops_nobody() {
     local rounds=$1 lines=$((1000 * $1)) round client feeder clients
@@ -179,7 +179,7 @@ drops_nobody() {
 
 are_answered() { [ "$(wc -l <"$folder/answers")" -ge "$1" ]; }
 
-# feed LINES: moves, a few hundred at a time.
+# feed LINES: prints moves, a few hundred at a time.
 feed() {
     local line
     for ((line = 1; line <= $1; line++)); do
@@ -198,7 +198,7 @@ all_is_there() {
     grep -o '[0-9]*' "$folder/answers" | cmp -s - <(seq "$1")
 }
 
-# replay_goes_on COMMAND…: a replay that has been paused and stepped stands there after the command, and plays to its end.
+# replay_goes_on COMMAND…: a replay that was paused and stepped is unchanged after the command, and plays to its end.
 replay_goes_on() {
     folder=$(mktemp -d)
     camera=$(basename "$folder")
@@ -221,20 +221,20 @@ replay_goes_on() {
 steer() { exchange "{\"type\":\"$1\",\"camera\":\"$camera\",\"id\":1${2-}}" | grep -q '"ok"'; }
 replay_is() { exchange "{\"type\":\"get-replay\",\"camera\":\"$camera\"}" | grep -q "$1"; }
 
-# restarts: by the service manager, as another process.
+# restarts: restarts the service, as another process.
 restarts() {
     local before
     before=$(state MainPID)
     "${manager[@]}" restart gimbald.service && replaced "$before"
 }
 
-# reloads: in place. When the command returns, it has happened.
+# reloads: restarts in place. It has happened when the command returns.
 reloads() {
     local before count
     before=$(state MainPID)
     count=$(times_continued)
     "${manager[@]}" reload gimbald.service && is MainPID "$before" && is ActiveState active || return
-    # The journal may be a little behind.
+    # The journal may lag a little.
     within 5 has_continued "$count"
 }
 

@@ -1,6 +1,6 @@
-// A kernel that refuses now and then, as one that is short of memory or of descriptors does: built as a library, and put in
-// front of the C library's calls by LD_PRELOAD. Which call is refused follows from how many there were: each of a kind has
-// its own step, so that over time every call meets every error.
+// A kernel that refuses calls now and then, as if short of memory or descriptors: built as a library, and loaded ahead
+// of the C library by LD_PRELOAD. The number of calls decides which one is refused: each kind has its own step, so that
+// over time every call meets every error.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
-// Whether this call is refused: one of so many, with one of these errors after the other.
+// Whether this call is refused: one in `step` is, with each of the errors in turn.
 static int refused(unsigned *calls, unsigned step, const int *errors, unsigned count) {
     if (++*calls % step != 0) return 0;
     errno = errors[*calls / step % count];
@@ -25,7 +25,7 @@ static const int accepting[] = {ENOBUFS, ECONNABORTED, ENOMEM, EINTR};
 ssize_t send(int socket, const void *bytes, size_t count, int flags) {
     static unsigned calls;
     if (refused(&calls, 3, sending, LENGTH(sending))) return -1;
-    // Every other time a part of it is taken.
+    // Every other time only part of it is taken.
     return NEXT(send)(socket, bytes, calls % 2 == 0 && count > 1 ? count / 2 : count, flags);
 }
 

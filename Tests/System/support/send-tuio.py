@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Sends fingers by TUIO with python-osc: two that go apart four times as far, over a network that loses and disorders.
+"""Sends TUIO fingers with python-osc: two that spread to four times their distance, with losses and reordering.
 
-    send-tuio.py PORT VERSION SOURCE [lift|stay|garbage]
+   send-tuio.py PORT VERSION SOURCE [lift|stay|garbage]
 """
 import random
 import socket
@@ -40,7 +40,7 @@ def frame1(number, fingers):
 
 
 def frame2(number, fingers):
-    # python-osc has no time tags among its arguments: an integer of 64 bits looks the same.
+    # python-osc's arguments cannot be time tags: a 64-bit integer has the same form.
     begin = message("/tuio2/frm", number, (1_900_000_000 << 32) + (number * 10 << 32) // 1000, 0, source, types="ihis")
     return bundle(
         [begin] + [message("/tuio2/ptr", id, 0, 0, x, y, 0.0, 0.0, 0.0, 0.0) for id, (x, y) in fingers.items()]

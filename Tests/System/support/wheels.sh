@@ -1,13 +1,13 @@
 # shellcheck shell=bash
-# Wheels of the Python registry, locked by their hashes, for scripts that have a `name` and a `folder`.
+# Wheels of the Python registry, locked by their hashes, for scripts that set `name` and `folder`.
 
-# Debian's own Python has Debian's modules; another one may come before it on the PATH, and have pip.
+# Debian's own Python has Debian's modules; another one may precede it in the PATH, and have pip.
 python=python3
 [ ! -x /usr/bin/python3 ] || python=/usr/bin/python3
 has() { "$1" -c "import $2" 2>/dev/null; }
 
-# fetch_wheels FILE WHAT OPTION…: puts those that the file names into $folder. Where the registry gives none, it says that WHAT is
-# skipped, and fails; one that is another than the file says ends the script.
+# fetch_wheels FILE WHAT OPTION…: puts the wheels that the file names into $folder. If the registry provides none,
+# prints that WHAT is skipped, and fails; a wheel with another hash ends the script.
 fetch_wheels() {
     local file=$1 what=$2 pip=$python
     has "$pip" pip || pip=python3

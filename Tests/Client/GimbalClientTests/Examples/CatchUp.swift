@@ -1,4 +1,4 @@
-// An example of the documentation: what a daemon refuses, and going on where an earlier run has stopped.
+// An example of the documentation: errors from the daemon, and resuming where an earlier run stopped.
 
 import GimbalClient
 

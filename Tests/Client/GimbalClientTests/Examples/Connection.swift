@@ -1,4 +1,4 @@
-// The page of GimbalClient: whether the daemon can be reached.
+// An example from the page of GimbalClient: whether the daemon can be reached.
 
 import GimbalClient
 

@@ -1,4 +1,4 @@
-// An example of the documentation: a gesture of one finger.
+// An example of the documentation: a one-finger gesture.
 
 import GimbalClient
 

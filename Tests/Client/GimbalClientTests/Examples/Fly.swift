@@ -1,4 +1,4 @@
-// An example of the documentation: a command that is waited for, and the events that it causes.
+// An example of the documentation: awaiting a command, and the events that it causes.
 
 import GimbalClient
 

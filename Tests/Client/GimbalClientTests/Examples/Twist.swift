@@ -1,4 +1,4 @@
-// An example of the documentation: gestures of two fingers, in frames.
+// An example of the documentation: two-finger gestures, in frames.
 
 import GimbalClient
 

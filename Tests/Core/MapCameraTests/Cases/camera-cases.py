@@ -57,7 +57,7 @@ class View:
         """What lies under a point of the screen, from the target, on Mercator's plane; None above the horizon."""
         x, y = mpf(point["x"]) - self.center[0], mpf(point["y"]) - self.center[1]
         tilt, bearing = self.pitch * pi / 180, self.bearing * pi / 180
-        # The ray from the eye through the point meets the ground, which is turned about the screen's horizontal axis.
+        # Where the ray from the eye through the point meets the ground, tilted about the screen's horizontal axis.
         along = self.distance / (self.distance * cos(tilt) + y * sin(tilt))
         if along <= 0:
             return None

@@ -41,7 +41,7 @@ def eased(name, share):
     def bezier(t, a, b):
         return 3 * (1 - t) ** 2 * t * a + 3 * (1 - t) * t * t * b + t ** 3
 
-    # The square of what is left is below the tolerance.
+    # The square of the remainder is below the tolerance.
     parameter = findroot(
         lambda t: bezier(t, x1, x2) - share, (mpf(0), mpf(1)), solver="anderson", tol=mpf(10) ** -90)
     return bezier(parameter, y1, y2)
@@ -51,7 +51,7 @@ def northing(latitude):
     return log(tan(pi / 4 + latitude * pi / 360))
 
 
-# A leg is its duration, and what a share of that makes of it.
+# A leg consists of its duration and a function of the share of it.
 
 def blend(start, end, turns, share, way):
     """Everything linear in a share but for zoom and ground, which have their own."""
@@ -261,7 +261,7 @@ def make(count, seed):
             place["lat"] = generator.choice((-1, 1)) * number(83, 85, 7) if before is None else (
                 before["lat"] / abs(before["lat"]) * number(83, 85, 7))
         if group == "antipode" and before is not None:
-            # Of two places nearly opposite each other a double knows the way between them by so much less.
+            # Between nearly antipodal places a double determines the way less precisely.
             place["lat"] = round(-before["lat"] + generator.choice((-1, 1)) * number(0.01, 0.5, 7), 7)
             place["lng"] = round(wrapped(before["lng"] + 180 + number(-0.5, 0.5, 7)), 7)
         if group == "antimeridian":

@@ -1,4 +1,4 @@
-// `gimbal check`: what it finds in wrong traces of every kind, and that it finds nothing in right ones.
+// `gimbal check`: what it finds in invalid traces of every kind, and that it finds nothing in valid ones.
 
 import Foundation
 import TestSupport
@@ -70,7 +70,7 @@ import Testing
         #expect(quiet.status == 0 && quiet.findings.isEmpty)
     }
 
-    /// A command cancels the gesture; its fingers may stay, and go on.
+    /// A command cancels the gesture; its fingers may stay down and continue.
     @Test func whatACommandCancelsHasEndedAndMayGoOn() throws {
         let stop = #"{"type":"stop","timeMs":0}"#
         func pan(_ phase: String) -> String { #"{"type":"pan","phase":"\#(phase)","timeMs":0}"# }
@@ -126,7 +126,7 @@ import Testing
         #expect(status == 65 && said.count == 3 && said[0].hasPrefix("-:2: error: ") && said[2].contains("4,998"))
     }
 
-    /// Once, and not for each of its lines.
+    /// Once, not for each of its lines.
     @Test func ofWhatIsNoTraceItSaysWhatItIs() throws {
         let events = Array(repeating: "E: 1.0 0003 0035 5", count: 500)
         #expect(try check(events).findings == ["1 error not-a-trace "])
@@ -137,7 +137,7 @@ import Testing
         #expect(try check(["[", #"{"type":"touchend","timeStamp":1,"touches":[]}"#, "]"]).findings.count == 1)
     }
 
-    /// Packed or not, with a byte order mark or without.
+    /// Compressed or not, with or without a byte order mark.
     @Test func aTraceIsCheckedHoweverItComes() throws {
         let lines = [header, #"{"type":"stop","timeMs":0}"#, "{"]
         #expect(try check(["\u{feff}" + lines[0]] + lines[1...]).findings == ["3 error invalid-json "])

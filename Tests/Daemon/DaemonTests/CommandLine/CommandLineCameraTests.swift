@@ -1,4 +1,4 @@
-// The camera from the shell: every subcommand that moves a camera, sets it or asks it, as a user types it.
+// The camera from the shell: every subcommand that moves, configures or queries a camera, as a user types it.
 
 import Foundation
 import TestSupport
@@ -9,14 +9,14 @@ import Testing
 
     init() throws { daemon = try DaemonProcess() }
 
-    /// Runs `gimbal` with a line of words; its one line of JSON.
+    /// Runs `gimbal` with a line of words; returns its one line of JSON.
     private func answer(_ line: String) throws -> JSON {
         let (status, output, errors) = try gimbal(daemon, line.split(separator: " ").map(String.init))
         #expect(status == 0 && output.count == 1 && errors.isEmpty, "\(line): \(status) \(output) \(errors)")
         return try JSON(output.first ?? "")
     }
 
-    /// A position as `latitude longitude zoom bearing viewingAngle`.
+    /// Returns a position as `latitude longitude zoom bearing viewingAngle`.
     private func place(_ answer: JSON) -> [Double?] {
         let position = answer["position"]
         return ["latitude", "longitude"].map { position?["target"]?[$0]?.number }
@@ -69,7 +69,7 @@ import Testing
         let (status, output, errors) = try gimbal(daemon, words)
         #expect(status == 5 && output == ["main:1", "refused 75"], "\(output) \(errors)")
         #expect(try place(answer("get"))[2] == 7)
-        // It has ended with the command.
+        // The lease has ended with the command.
         #expect(try place(answer("move --zoom 9"))[2] == 9)
         #expect(try gimbal(daemon, ["lease", "--for", "2h", "--", "true"]).status == 64)
     }
@@ -99,7 +99,7 @@ import Testing
         #expect(place(end) == [1, 2, 4, 0, 0])
         let lines = try client.receive(until: "idle")
         #expect(lines.count > 3 && lines.last?.contains(#""reason":"animation""#) == true)
-        // One that changes nothing ends as well.
+        // An animation that changes nothing ends as well.
         #expect(try place(answer("animate --zoom 4 --duration 0")) == [1, 2, 4, 0, 0])
     }
 
@@ -208,7 +208,7 @@ import Testing
 
     // MARK: On a terminal
 
-    /// What `gimbal` shows on a terminal without colours.
+    /// Returns the output of `gimbal` on a terminal without colours.
     private func shown(_ line: String) throws -> [String] {
         let program = DaemonProcess.products.appendingPathComponent("gimbal").path
         let environment = ["GIMBAL_SOCKET": daemon.socket, "NO_COLOR": "1", "LANG": "C.UTF-8", "TERM": "xterm"]
@@ -241,7 +241,7 @@ import Testing
     }
 }
 
-/// Without a daemon: what would be sent would fail in another way.
+/// Without a daemon, so that a request would fail differently.
 @Suite struct CommandLineUsageTests {
     @Test(arguments: [
         "move", "move --zoom", "move --zoom high", "move --zoom nan", "move --target 49", "move --target 49,1,2",

@@ -1,11 +1,11 @@
-// Recordings of touches on the command line: converted, inspected, replayed, and what goes wrong with them.
+// Recordings of touches on the command line: conversion, inspection, replay, and errors.
 
 import Foundation
 import TestSupport
 import Testing
 
 @Suite struct CommandLineRecordingTests {
-    /// Two fingers that spread to twice their distance, with a line in between that is none.
+    /// Two fingers that spread to twice their distance, with an invalid line in between.
     private let pinch: String = {
         var lines = [#"{"viewport":{"width":390,"height":844}}"#]
         for step in 0...20 {
@@ -56,7 +56,7 @@ import Testing
 
         let report = try JSON(try gimbal(nil, ["inspect", "--json", "-"], input: text).output[0])
         let own = try JSON(try gimbal(nil, ["inspect", "--json", "-"], input: pinch).output[0])
-        // Gestures count from the first of them, touches from the first touch; both say where in the file that is.
+        // Gestures count from the first gesture, touches from the first touch; both state where in the file that is.
         func found(_ report: JSON) throws -> [String] {
             let origin = try #require(report["originMs"]?.number)
             return try #require(report["gestures"]?.array).map { gesture in
@@ -130,13 +130,13 @@ import Testing
     @Test func aRecordingMayBeConvertedInItsPlace() throws {
         try inFolder { folder in
             let file = folder.appendingPathComponent("pinch.ndjson")
-            // More than is read at once.
+            // More than one read returns.
             let long = pinch + String(repeating: "\n", count: 600_000)
             try Data(long.utf8).write(to: file)
             #expect(try gimbal(nil, ["convert", file.path, "-o", file.path, "--force"]).status == 0)
             let trace = try String(contentsOf: file, encoding: .utf8)
             #expect(trace.hasPrefix(#"{"type":"trace""#) && trace.hasSuffix("{\"type\":\"trace-end\"}\n"))
-            // What fails leaves what was there, and nothing else.
+            // A failure leaves the existing file as it was, and no other.
             let other = folder.appendingPathComponent("other")
             try Data("no recording\n".utf8).write(to: other)
             #expect(try gimbal(nil, ["convert", other.path, "-o", file.path, "--force"]).status == 65)

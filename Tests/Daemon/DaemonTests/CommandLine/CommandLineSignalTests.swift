@@ -1,10 +1,10 @@
-// Signals and files on the command line: what a command leaves behind when it is ended, and what it refuses to overwrite.
+// Signals and files on the command line: what an interrupted command leaves behind, and what it refuses to overwrite.
 
 import Foundation
 import TestSupport
 import Testing
 
-/// A folder that is gone with the test.
+/// A folder that is removed with the test.
 final class Folder {
     let url: URL
 
@@ -42,7 +42,7 @@ final class Running {
         try process.run()
     }
 
-    /// Writes into its standard input, and waits until it has read all of that.
+    /// Writes to its standard input and waits until it has read everything.
     func write(_ text: String) throws {
         try input.fileHandleForWriting.write(contentsOf: Data(text.utf8))
         try waitUntil("it has read all of it") {
@@ -51,7 +51,7 @@ final class Running {
         }
     }
 
-    /// Sends a signal and waits for the end; a status below 0 is the signal that killed it.
+    /// Sends a signal and waits for the end; a negative status is the signal that killed the process.
     func end(_ signal: CInt) -> (status: CInt, output: String, errors: String) {
         kill(process.processIdentifier, signal)
         return wait()
@@ -65,7 +65,7 @@ final class Running {
         return (process.terminationReason == .exit ? status : -status, text, said)
     }
 
-    /// Whether it is in the middle of it: it has read from its file.
+    /// Whether it has begun to read from its file.
     func hasRead(_ path: String) -> Bool {
         let folder = "/proc/\(process.processIdentifier)/fd"
         let numbers = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
@@ -96,7 +96,7 @@ final class Running {
         #expect(folder.names == ["whole.ndjson"])
     }
 
-    /// A trace that takes any of the commands long enough to be interrupted in the middle.
+    /// A trace that keeps any of the commands busy long enough to be interrupted.
     private static let longTrace: String = {
         var text = #"{"type":"trace","version":1}"# + "\n"
         for step in 0..<300_000 {
@@ -112,19 +112,19 @@ final class Running {
     ])
     func aSignalEndsWhatReadsALargeFileAndNothingUnfinishedStays(_ words: [String], _ signal: CInt) throws {
         let folder = try Folder()
-        // A trace is not converted, but copied, and that is soon over.
+        // A trace is copied, not converted, which takes too little time.
         let isConverted = words.first == "convert"
         let text = isConverted ? String(repeating: getevent, count: 2000) : Self.longTrace
         let input = try folder.write("in.ndjson", text)
         let running = try Running(words.map { $0.contains(".") ? folder.path($0) : $0 })
         try waitUntil("it has begun to read") { running.hasRead(input) }
         let (status, output, _) = running.end(signal)
-        // It was not over, and it did not go on to its end.
+        // It had not finished, and it did not continue to its end.
         #expect(status == -signal && output.isEmpty)
         #expect(folder.names == ["in.ndjson"])
     }
 
-    /// The events of a getevent that goes on for ever: a finger that pans.
+    /// The events of an endless getevent: a finger that pans.
     private let getevent: String = {
         var lines = ["add device 1: /dev/input/event2", "  name:     \"touch\"", "  events:", "    ABS (0003): "]
         for (code, most) in [
@@ -151,7 +151,7 @@ final class Running {
         let folder = try Folder()
         let running = try Running(["convert", "-", "-o", folder.path("out.ndjson")], readsPipe: true)
         try running.write(String(getevent.prefix(10)))
-        // What is in the pipe when the signal comes belongs to it.
+        // The data in the pipe when the signal arrives is still used.
         try running.input.fileHandleForWriting.write(contentsOf: Data(getevent.dropFirst(10).utf8))
         let (status, _, errors) = running.end(signal)
         #expect(status == expected, "\(errors)")
@@ -166,7 +166,7 @@ final class Running {
         try running.write(getevent)
         let (status, output, _) = running.end(SIGINT)
         #expect(status == 0)
-        // As a file of the same bytes has them: the signal takes nothing away.
+        // The same as from a file of these bytes: the signal loses nothing.
         let folder = try Folder()
         let file = try folder.write("touch.getevent", getevent)
         let whole = try JSON(gimbal(nil, ["inspect", file, "--json"]).output.first ?? "")
@@ -251,7 +251,7 @@ final class Running {
         let folder = try Folder()
         let none = try gimbal(daemon, ["record", "-o", folder.path("no/where.ndjson")])
         #expect(none.status == 74 && none.errors.contains("where.ndjson"))
-        // Nor does what fails for another reason leave a file behind, or take one away.
+        // A failure for another reason neither leaves a file behind nor removes one.
         let old = try folder.write("old.ndjson", "old")
         for name in ["new.ndjson", "old.ndjson"] {
             #expect(try gimbal(nil, ["record", "-o", folder.path(name), "--force"]).status == 69)

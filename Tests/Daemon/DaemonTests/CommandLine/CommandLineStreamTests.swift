@@ -1,11 +1,11 @@
-// Recordings as they come: packed, from pipes that stay open, and live from a screen.
+// Recordings as they arrive: compressed, from pipes that stay open, and live from a screen.
 
 import Foundation
 import TestSupport
 import Testing
 
 @Suite struct CommandLineStreamTests {
-    /// Runs a shell script in a folder of its own, with `gimbal` as a function; what it is given is its standard input.
+    /// Runs a shell script in its own folder, with `gimbal` as a function and `input` as its standard input.
     private func shell(_ script: String, input: [UInt8] = []) throws -> (status: CInt, output: String, errors: String) {
         let folder = Files.temporary()
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -15,7 +15,7 @@ import Testing
         return try DaemonProcess.run(URL(fileURLWithPath: "/bin/bash"), ["-c", prologue + script], input: input)
     }
 
-    /// A finger that lands, moves and stays, without a range of the device.
+    /// Returns a finger that lands, moves and stays, without a range of the device.
     private func drag(from start: Int = 0, by step: Int = 20) -> String {
         func event(_ time: Int, _ type: Int, _ code: Int, _ value: Int) -> String {
             String(
@@ -49,7 +49,7 @@ import Testing
         #expect(lines.last?.contains("packed by \(program), which is not installed (Debian: apt install ") == true)
     }
 
-    /// Much of nothing in a few kilobytes: what is unpacked is not kept.
+    /// A lot of blanks in a few kilobytes: unpacked data is not kept.
     @Test func aBombIsReadPieceByPiece() throws {
         let (status, _, errors) = try shell(
             """
@@ -59,7 +59,7 @@ import Testing
         #expect(status == 65 && errors.contains("line 2: longer than"), "\(errors)")
     }
 
-    /// A stream that tells no range of its positions moves the map while it goes on, and it is said what was assumed.
+    /// A stream that declares no range of positions moves the map as it arrives; the command says what it assumed.
     @Test func theFirstFingersOfAStreamAreNotHeldBack() throws {
         let (status, output, errors) = try shell(
             """
@@ -71,7 +71,7 @@ import Testing
         #expect(errors.contains("1080 by 2400 is assumed") && errors.contains("getevent -p"), "\(errors)")
     }
 
-    /// A fling runs on though nothing more comes, and the camera was not reset: it is where it was moved before.
+    /// A fling continues though no more input arrives. The camera is not reset: it starts where it was.
     @Test func fingersMoveACameraLive() throws {
         let daemon = try DaemonProcess()
         let (status, output, errors) = try shell(
@@ -95,8 +95,8 @@ import Testing
         #expect(lines[3].contains("[\"left\"]"))
     }
 
-    /// It is opened once: who writes into it would be broken off by a second look. A shell gives what runs in the
-    /// background another standard input.
+    /// It is opened only once: a second open would break the pipe of its writer. A shell gives background jobs another
+    /// standard input.
     @Test func aTraceIsPlayedFromANamedPipe() throws {
         let daemon = try DaemonProcess()
         let (status, output, errors) = try shell(
@@ -116,7 +116,7 @@ import Testing
         #expect(try gimbal(daemon, ["replay", "--device", "/nonexistent"]).status == 66)
     }
 
-    /// Events as a device gives them, in a pipe that stays open; what the kernel would say of it is in a file.
+    /// Events as a device sends them, in a pipe that stays open; a file has the kernel's description of the device.
     @Test func theKernelsEventsMoveACameraLive() throws {
         let daemon = try DaemonProcess()
         func event(_ time: Int, _ type: Int, _ code: Int, _ value: Int) -> [UInt8] {
@@ -137,9 +137,9 @@ import Testing
         #expect(status == 0 && output == "0\n", "\(output)\(errors)")
     }
 
-    // MARK: Hardly anything
+    // MARK: Almost unreadable input
 
-    /// Each command ends with the first line that it did not understand.
+    /// Each command's error quotes the first line that it did not understand.
     @Test(arguments: [["inspect", "-"], ["convert", "-"], ["plot", "-"], ["replay", "--speed", "max", "-"]])
     func whatIsHardlyUnderstoodIsAnErrorOfEachCommand(_ command: [String]) throws {
         let daemon = try DaemonProcess()

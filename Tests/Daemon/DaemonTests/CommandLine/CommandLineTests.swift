@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Runs `gimbal` with a daemon, or where there is none.
+/// Runs `gimbal` with a daemon, or with a path where there is none.
 func gimbal(
     _ daemon: DaemonProcess?, _ arguments: [String], input: String = ""
 ) throws -> (status: CInt, output: [String], errors: String) {
@@ -15,7 +15,7 @@ func gimbal(
     return (status, output.split(separator: "\n").map(String.init), errors)
 }
 
-/// The subcommands that the help names.
+/// Returns the subcommands that the help lists.
 func subcommands() throws -> [String] {
     let help = try gimbal(nil, ["--help"]).output.drop { !$0.hasSuffix("SUBCOMMANDS:") }
     return help.compactMap { $0.firstMatch(of: /^ {2}([a-z-]+)\s/).map { String($0.1) } }
@@ -155,7 +155,6 @@ func subcommands() throws -> [String] {
         #expect(replay.terminationStatus == 69 && said.contains("ended before its end"))
     }
 
-    /// Of all cameras, from one daemon to the next.
     @Test func whoWatchesACameraThatIsNotThereIsToldSo() throws {
         let daemon = try DaemonProcess()
         #expect(try gimbal(daemon, ["move", "--camera", "left", "--zoom", "9"]).status == 0)
@@ -189,8 +188,8 @@ func subcommands() throws -> [String] {
         func wait(for lines: Int) {
             while text.count(where: { $0 == 0x0a }) < lines { text += output.fileHandleForReading.availableData }
         }
-        // Without a terminal, what is told of the subscriptions is not printed: the first line is an event's. Until the
-        // watcher is there, nobody sees what the camera does.
+        // Without a terminal, notices about subscriptions are not printed: the first line is an event. Until the
+        // watcher has subscribed, no client sees what the camera does.
         let first = try SocketClient(daemon.socket)
         try waitUntil("the watcher has subscribed to all") {
             try first.ask(#"{"type":"clients"}"#)["clients"]?.array?.contains { $0["all"]?.bool == true } == true
@@ -201,7 +200,7 @@ func subcommands() throws -> [String] {
         #expect(daemon.end(SIGTERM) == 0)
         let next = try DaemonProcess(["--state-dir", state.path], socket: daemon.socket)
         let second = try SocketClient(next.socket)
-        // Whether the watcher is back or not: nothing is lost.
+        // Whether or not the watcher is back, nothing is lost.
         try second.send(#"{"type":"move","camera":"b","update":{"kind":"zoom-in"}}"#)
         try second.send(#"{"type":"move","camera":"a","update":{"kind":"zoom-in"}}"#)
         text += output.fileHandleForReading.readDataToEndOfFile()
@@ -247,14 +246,14 @@ func subcommands() throws -> [String] {
             let path = Files.root.appendingPathComponent(String(match.1)).path
             #expect(FileManager.default.fileExists(atPath: path), "\(match.1)")
         }
-        // The lines in the README are lines that the daemon takes.
+        // The daemon accepts the lines in the README.
         let daemon = try DaemonProcess()
         let lines = readme.split(separator: "\n").filter { $0.hasPrefix("{\"type\"") && !$0.contains("subscribe") }
         #expect(lines.count == 3)
         #expect(try gimbal(daemon, ["send"] + lines.map(String.init)).output.isEmpty)
     }
 
-    /// Sends lines of which one subscribes, and then kills the daemon; says how that ended.
+    /// Sends lines, one of which subscribes, then kills the daemon; returns how that ended.
     private func sendUntilTheDaemonGoes(_ lines: String...) throws -> (status: CInt, output: String, errors: String) {
         let daemon = try DaemonProcess()
         let script = #"""
@@ -289,7 +288,7 @@ func subcommands() throws -> [String] {
 
     @Test func anAnimationToWhereTheCameraIsIsOverSoon() throws {
         let daemon = try DaemonProcess()
-        // An hour would be noticed.
+        // Waiting for an hour would be noticed.
         let (status, output, _) = try gimbal(daemon, ["animate", "--zoom", "2", "--duration", "3600000"])
         #expect(status == 0 && output.count == 1)
     }

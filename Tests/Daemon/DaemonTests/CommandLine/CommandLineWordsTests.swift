@@ -1,4 +1,4 @@
-// Words of the command line that were not meant so: what is said of them, and that nothing else happens.
+// Mistyped command lines: the error they get, and that they have no other effect.
 
 import Foundation
 import TestSupport
@@ -29,7 +29,7 @@ import Testing
         let (status, output, errors) = try gimbal(nil, line.split(separator: " ").map(String.init))
         #expect(status == 64 && output.isEmpty)
         #expect(errors.hasPrefix("Error: ") && errors.contains(expected), "\(errors)")
-        // How the command is used follows; no other complaint does.
+        // The usage follows, but no other complaint.
         #expect(errors.contains("\nUsage: gimbal") && errors.split(separator: "\n").count <= 4, "\(errors)")
     }
 
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    // MARK: Cameras that are not there
+    // MARK: Missing cameras
 
     @Test(arguments: [
         "get", "project 1,2", "unproject 1,2", "region", "bounds", "zoom-range", "viewport", "gestures",
@@ -141,7 +141,7 @@ import Testing
         defer { kill(daemon.process.processIdentifier, SIGCONT) }
         let words = line.split(separator: " ").map(String.init) + ["--timeout", "50ms"]
         let (status, output, errors) = try gimbal(daemon, words, input: #"{"type":"trace","version":1}"# + "\n")
-        // Those that ask for nothing say that they are not done.
+        // Commands that ask for nothing report that they are not done.
         let asks = !line.hasPrefix("replay") && !line.hasPrefix("send")
         #expect(status == (asks ? 69 : 75) && output.filter { !$0.hasPrefix("{\"type\":\"trace") }.isEmpty)
         #expect(

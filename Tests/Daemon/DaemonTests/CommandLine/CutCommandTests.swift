@@ -1,4 +1,4 @@
-// `gimbal cut`, `join` and `record --append` as they are used: files in, files out, and what is said beside.
+// `gimbal cut`, `join` and `record --append` in use: files in, files out, and the messages they print.
 
 import Foundation
 import TestSupport

@@ -1,5 +1,5 @@
-// `gimbal expect` and `gimbal diff` as a test suite's shell sees them: what passes, what one changed number is answered by,
-// and what other programs read.
+// `gimbal expect` and `gimbal diff` as a test suite's shell sees them: what passes, what one changed number causes, and
+// the output for other programs.
 
 import Foundation
 import TestSupport
@@ -14,7 +14,7 @@ import FoundationXML
     private let sample = Files.root.appendingPathComponent("Protocols/examples/traces/pinch-and-rotate.ndjson").path
     private let golden: String
 
-    /// Each test has a trace of its own with its golden file.
+    /// Each test has its own trace and golden file.
     init() throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         golden = folder.appendingPathComponent("pinch.golden.ndjson").path
@@ -36,7 +36,7 @@ import FoundationXML
         try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").map(String.init)
     }
 
-    /// The trace with one number changed: a finger that is 3 points further right in one report.
+    /// Returns the trace with one number changed: the finger is 3 points further right in one report.
     private func changedTrace() throws -> String {
         var trace = try lines(sample)
         let index = try #require(trace.indices.first { $0 > 20 && trace[$0].contains(#""focus":{"x":"#) })
@@ -90,7 +90,7 @@ import FoundationXML
         #expect(refused.status == 65 && refused.errors.contains("1 MiB"), "\(refused)")
     }
 
-    /// A table of an app that looks seldom, and by a clock of its own.
+    /// A table from an app that samples rarely and has its own clock.
     @Test func anAppsLogIsHeldAgainstAGoldenFile() throws {
         var table = "time,latitude,longitude,zoom,bearing,angle\n"
         for (index, line) in try lines(golden).enumerated() {
@@ -152,7 +152,7 @@ import FoundationXML
         #expect(refused.status == 65 && refused.errors.contains("wrong.expect:2: "), "\(refused.errors)")
     }
 
-    // MARK: For other programs
+    // MARK: Output for other programs
 
     @Test(.needs("python3")) func resultsAreReadByOtherPrograms() throws {
         _ = try write("moves 99\nat end zoom 14.7 within 0.1zoom\n", to: "pinch.expect")
@@ -178,7 +178,7 @@ import FoundationXML
         #expect(result.status == 1)
         let svg = try String(contentsOfFile: picture, encoding: .utf8)
         #expect(XMLParser(data: Data(svg.utf8)).parse())
-        // Of each: the way, where it began and ended with the views there, and three curves.
+        // For each: the path, its start and end with the views there, and three curves.
         for role in ["expected", "found"] {
             #expect(svg.matches(of: try Regex("<path class=\"way \(role)\"")).count == 2, "with the legend")
             #expect(svg.matches(of: try Regex("<circle class=\"dot \(role)\"")).count == 2)
@@ -209,7 +209,7 @@ import FoundationXML
         }
         #expect(html.contains("<svg") && html.contains("class=\"curve expected\"") && html.contains("most apart"))
         #expect(html.contains("and not 9"), "what is no golden file is told, too")
-        // It is all in the one file.
+        // The page is a single file.
         #expect(!html.contains("<script") && html.matches(of: /(src|href)=(?!"#\d)/).isEmpty)
         #expect(html.matches(of: /url\((?!#map1\))/).isEmpty)
         let attachment = "<system-out>[[ATTACHMENT|\(page)]]</system-out>"
@@ -240,7 +240,7 @@ import FoundationXML
 
     private func escaped(_ text: String) -> String { text.replacing("\"", with: "&quot;") }
 
-    // MARK: Two of them
+    // MARK: Comparing two
 
     @Test func twoCamerasAreHeldAgainstEachOther() throws {
         let same = try gimbal(nil, ["diff", sample, golden])
@@ -250,7 +250,7 @@ import FoundationXML
         #expect(apart.status == 1 && apart.output.count <= 10 && apart.output[0].contains("first apart at"))
         #expect(FileManager.default.fileExists(atPath: path("apart.svg")))
         #expect(try gimbal(nil, ["diff", sample, changed, "--tolerance", "3.5pt"]).status == 0)
-        // A picture takes the place of no input.
+        // A picture replaces no input file.
         let before = try String(contentsOfFile: changed, encoding: .utf8)
         #expect(try gimbal(nil, ["diff", sample, changed, "--plot", changed]).status == 73)
         let held = ["expect", changed, "--golden", golden, "--tolerance", "1pt"]
@@ -268,11 +268,11 @@ import FoundationXML
         _ = try gimbal(daemon, ["move", "--zoom", "4"])
         let there = try gimbal(daemon, ["expect", "--camera", "main", "--zoom", "4"])
         #expect(there.status == 0 && there.output == ["ok camera main: 1 expectation"], "\(there.errors)")
-        // It is under way while it is waited for.
+        // The camera is still moving when the wait begins.
         _ = try gimbal(daemon, ["animate", "--zoom", "9", "--duration", "400ms", "--no-wait"])
         let reached = try gimbal(daemon, ["expect", "--camera", "main", "--timeout", "1m", "--zoom", "9"])
         #expect(reached.status == 0, "\(reached.output)")
-        // A golden file is read once, however often the camera is looked at.
+        // A golden file is read once, however often the camera is checked.
         let golden = try gimbal(nil, ["run", "-"], input: #"{"type":"trace","version":1}"# + "\n").output
         let pipe = Files.temporary().path
         #expect(mkfifo(pipe, 0o600) == 0)

@@ -1,4 +1,4 @@
-// `gimbal make` and `gimbal convert --to` as a shell sees them: fingers out, the camera to expect beside them, and what changed.
+// `gimbal make` and `gimbal convert --to` as a shell sees them: exported fingers, the expected camera, changes.
 
 import Foundation
 import TestSupport
@@ -17,13 +17,13 @@ import Testing
         Files.root.appendingPathComponent("Protocols/examples/traces/\(name).ndjson").path
     }
 
-    /// Recordings of all formats, the samples, and made-up sessions: each is exported, and makes without options the very bytes
-    /// that were told.
+    /// Recordings of all formats, the samples, and generated sessions: each is exported, and read without options gives
+    /// exactly the bytes that were predicted.
     @Test(arguments: ["webdriver", "devtools", "web", "evemu"])
     func theExpectedCameraIsThatOfTheExportedFingers(_ tool: String) throws {
         let recordings = Files.root.appendingPathComponent("Tests/Fuzz/Recordings")
         var files = try FileManager.default.contentsOfDirectory(at: recordings, includingPropertiesForKeys: nil)
-        // It has gestures that a touchpad recognized, and no fingers.
+        // It has gestures recognized by a touchpad, and no fingers.
         files.removeAll { $0.lastPathComponent == "gestures.libinput-debug-events.txt" }
         files += Files.list("Protocols/examples/traces", "ndjson")
         for (seed, size) in [(3, "390x844"), (6, "358.4x637.2")] {
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    /// A stand-in for adb, which keeps what it is told, and ends as adb does where there is a phone with `uinput`, or not.
+    /// Returns a stand-in for adb that keeps its input and exits as adb does with or without a phone that has `uinput`.
     private func adb(status: Int = 0) throws -> String {
         let script = """
             #!/bin/sh
@@ -73,7 +73,7 @@ import Testing
         #expect(try gimbal(nil, ["perform", sample("tilt"), "--adb", adb(), "--viewport", "1x2"]).status == 64)
     }
 
-    /// A stand-in for adb and a phone of 1080 by 2340 pixels with scrcpy's server, which keeps what that receives.
+    /// Returns a stand-in for adb and a phone of 1080 by 2340 pixels that keeps what its scrcpy server receives.
     private func phone(version: String) throws -> String {
         let script = """
             #!/usr/bin/python3
@@ -114,7 +114,7 @@ import Testing
         let scid = try #require(words[2].split(separator: "_").last)
         #expect(words[3].contains("scid=\(scid) "))
 
-        // What each finger of the events for a page does, one after the other, as messages of 32 bytes.
+        // The changes of each finger in the events for a page, one after the other, as messages of 32 bytes.
         var expected = Data()
         var before: [Int: [Double]] = [:]
         let events = try gimbal(nil, ["convert", sample("pinch-and-rotate"), "--to", "web"]).output
@@ -189,7 +189,7 @@ import Testing
         #expect(try gimbal(nil, ["convert", sample("tilt"), "--to", "web", "--viewport", "1x2"]).status == 64)
         let nothing = try gimbal(nil, ["convert", "-", "--to", "web"], input: "{\"type\":\"trace\",\"version\":1}\n")
         #expect(nothing.status == 65 && nothing.errors.contains("no finger"))
-        // A script of WebDriver is read to an hour; the same taps as events of a page have no such limit.
+        // A WebDriver script is read up to an hour; the same taps as page events have no such limit.
         let taps = """
             {"type":"touchstart","timeStamp":0,"touches":[{"identifier":0,"clientX":9,"clientY":9}]}
             {"type":"touchend","timeStamp":50,"touches":[]}

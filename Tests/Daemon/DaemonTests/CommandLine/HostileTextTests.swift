@@ -1,17 +1,17 @@
-// Daemons, files and words that would have a terminal do something: on a terminal of its own, each command shows what they are
-// and steers nothing. Colours and the cursor are off here, so that whatever steers is not ours; where they are on, text is of
-// the same type (PlayerFaceTests).
+// Daemons, files and arguments that try to control a terminal: each command runs on its own terminal, shows them
+// escaped and emits no control sequences. Colours and cursor control are off here, so that any control sequence is a
+// fault; where they are on, text has the same type (PlayerFaceTests).
 
 import Foundation
 import TestSupport
 import Testing
 
-/// Text that sets a title, clears the screen, colours, turns and hides what follows, and is two lines.
+/// Text that sets a title, clears the screen, colours, turns and hides what follows, and spans two lines.
 private let hostile = "h\u{1b}]0;t\u{7}\u{1b}[2J\u{9b}31m\u{85}\u{8}\u{7f}\u{202e}\u{2066}\u{200f}\u{200b}\u{feff}\nj\r"
 
-/// What is wrong with the bytes that a terminal got; `nil` if they are lines of text.
+/// Returns what is wrong with a terminal's input; `nil` if it consists of lines of text.
 private func fault(_ bytes: [UInt8]) -> String? {
-    // The terminal itself puts a CR before each LF.
+    // The terminal itself inserts a CR before each LF.
     let text = String(decoding: bytes, as: UTF8.self).replacing("\r\n", with: "\n")
     guard Array(text.utf8) == bytes.filter({ $0 != 0x0d }) else { return "no UTF-8, or a CR alone" }
     let wrong = text.unicodeScalars.first { scalar in
@@ -24,20 +24,20 @@ private func fault(_ bytes: [UInt8]) -> String? {
     return wrong.map { "U+\(String($0.value, radix: 16))" }
 }
 
-/// What is sent in a daemon's place.
+/// Lines that are sent in place of a daemon's.
 struct HostileAnswers: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let lines: [[UInt8]]
-    /// Whether every command that talks to a daemon has something of it to show.
+    /// Whether every command that talks to a daemon shows some of it.
     let isShown: Bool
 
-    /// Members whose texts are words of the protocol.
+    /// Members whose values are words of the protocol.
     private static let words: Set<String> = [
         "type", "id", "code", "phase", "kind", "reason", "role", "delivery", "state", "moving", "easing", "speed",
         "surface",
     ]
 
-    /// The value with every text in it made hostile.
+    /// Returns the value with every text in it replaced by a hostile one.
     private static func spoilt(_ value: JSON, _ name: String = "") -> JSON {
         switch value {
         case .string: words.contains(name) ? value : .string(hostile)
@@ -49,7 +49,7 @@ struct HostileAnswers: Sendable, CustomTestStringConvertible {
     }
 
     static func all() throws -> [HostileAnswers] {
-        // Every message that the specification shows.
+        // Every message in the specification.
         let examples = try Files.fenced("json server", in: "Protocols/README.md").map { try JSON($0) }.filter {
             $0.array == nil
         }
@@ -66,7 +66,7 @@ struct HostileAnswers: Sendable, CustomTestStringConvertible {
             return Array(error.text.utf8)
         }
         return [
-            // Each question finds its answer behind those to others.
+            // Each question finds its answer after those to other questions.
             .init(
                 testDescription: "messages", lines: Array(repeating: messages, count: 4).flatMap(\.self), isShown: false
             ),
@@ -89,7 +89,7 @@ struct HostileAnswers: Sendable, CustomTestStringConvertible {
         ]
     }
 
-    /// Somebody who says all of it to everybody, and hangs up.
+    /// Returns a server that sends all of it to every client and hangs up.
     func standIn() throws -> StandIn {
         let bytes = lines.map { $0 + [0x0a] }
         return try StandIn { _, connection in
@@ -103,7 +103,7 @@ struct HostileAnswers: Sendable, CustomTestStringConvertible {
 }
 
 @Suite struct HostileTextTests {
-    /// How each command talks to a daemon; FILE is one of those below.
+    /// How each command talks to a daemon; FILE is one of the files below.
     private static let daemonCommands: [String: [String]] = [
         "move": ["--zoom", "3"], "animate": ["--zoom", "3"], "fit": ["1,2", "3,4"], "wait": [], "stop": [], "get": [],
         "tour": [Files.root.appendingPathComponent("Protocols/examples/tours/alps.json").path],
@@ -137,7 +137,7 @@ struct HostileAnswers: Sendable, CustomTestStringConvertible {
 
     private static let sample = Files.root.appendingPathComponent("Protocols/examples/traces/tilt.ndjson").path
 
-    /// Files whose names and contents are hostile: traces, a recording, statements, bytes; the last is not there.
+    /// Creates files with hostile names and contents: traces, a recording, statements, bytes; the last does not exist.
     private static func files(in folder: URL) throws -> [String] {
         let quoted = JSON.string(hostile).text
         let flat = Array(hostile.utf8.filter { $0 != 0x0a })
@@ -178,9 +178,9 @@ struct HostileAnswers: Sendable, CustomTestStringConvertible {
         return names
     }
 
-    /// Runs a command on a terminal to its end, and sees that nothing steers that.
+    /// Runs a command on a terminal to its end and expects that nothing controls the terminal.
     ///
-    /// - Returns: whether there was something to write out.
+    /// - Returns: whether anything had to be escaped.
     @discardableResult private func run(_ command: [String], socket: String, _ where: String = "") throws -> Bool {
         let terminal = try PseudoTerminal(
             DaemonProcess.products.appendingPathComponent("gimbal"), command, columns: 100,
@@ -221,14 +221,14 @@ struct HostileAnswers: Sendable, CustomTestStringConvertible {
                 count += try run([command] + words, socket: daemon.socket, arguments.joined(separator: " ")) ? 1 : 0
             }
         }
-        // The page's server is built where it is asked for.
+        // The page's server is built only on request.
         let server = DaemonProcess.products.appendingPathComponent("gimbal-web").path
         let isThere = command != "web" || FileManager.default.fileExists(atPath: server)
         #expect(count > 0 || !isThere, "nothing of it is shown")
     }
 
     @Test func noWordOfTheCommandLineSteersTheTerminal() throws {
-        // Words that "web" does not know are for gimbal-web.
+        // Words unknown to "web" are passed to gimbal-web.
         for command in try subcommands().filter({ $0 != "web" }) + [hostile] {
             #expect(try run([command, "--" + hostile], socket: "/nonexistent/\(hostile)"), "\(command)")
         }

@@ -35,7 +35,7 @@ import Testing
         let set = try answer("home 48.8584,2.2945,14 --after 5m --duration 2s")["idleAction"]
         #expect(set?["afterMs"]?.number == 300_000 && set?["action"]?["durationMs"]?.number == 2000)
         #expect(set?["action"]?["position"]?["zoom"]?.number == 14)
-        // The time stays as it was set.
+        // The delay stays as it was set.
         let next = try answer("home -33.9,151.2,9,-30,25")["idleAction"]
         #expect(next?["afterMs"]?.number == 300_000)
         #expect(next?["action"]?["position"]?["viewingAngle"]?.number == 25)
@@ -63,7 +63,7 @@ import Testing
         try FileManager.default.copyItem(at: tour, to: folder.appendingPathComponent("again.ndjson"))
         kill(daemon.process.processIdentifier, SIGUSR2)
         try waitUntil("the next process has two traces") { try answer("traces")["traces"]?.array?.count == 2 }
-        // What plays goes on.
+        // The replay continues.
         #expect(try answer("player status")["trace"]?.string == "tour.ndjson")
         #expect(try answer("move --zoom 5")["position"]?["zoom"]?.number == 5)
     }

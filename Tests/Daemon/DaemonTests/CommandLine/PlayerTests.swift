@@ -1,4 +1,4 @@
-// `gimbal replay` on a terminal: what its keys do to the real daemon, and that the terminal is as it was, however it ends.
+// `gimbal replay` on a terminal: its keys steer the real daemon, and the terminal is restored however it ends.
 
 import Foundation
 import TestSupport
@@ -7,7 +7,7 @@ import Testing
 @Suite struct PlayerTests {
     private static let program = DaemonProcess.products.appendingPathComponent("gimbal")
 
-    /// A minute of a pan that moves every 50 ms, with two markers; a file beside the daemon's socket.
+    /// Writes a minute of a pan that moves every 50 ms, with two markers, to a file beside the daemon's socket.
     private func minute(_ daemon: DaemonProcess) throws -> String {
         var lines = [#"{"type":"trace","version":1}"#]
         for step in 0...1200 {
@@ -38,12 +38,12 @@ import Testing
             environment: ["GIMBAL_SOCKET": daemon.socket])
     }
 
-    /// How the daemon says that the replay stands.
+    /// Returns the replay's status from the daemon.
     private func status(_ daemon: DaemonProcess) throws -> JSON {
         try SocketClient(daemon.socket).ask(#"{"type":"get-replay"}"#)
     }
 
-    /// Waits until the replay stands as it should.
+    /// Waits until the replay has the expected status.
     private func wait(_ daemon: DaemonProcess, _ isSo: (JSON) -> Bool) throws -> JSON {
         var last = JSON.null
         try waitUntil("the replay stands as it should, and not as \(last.text)") {
@@ -62,7 +62,7 @@ import Testing
         let terminal = try player(daemon, ["--paused", try minute(daemon)])
         try terminal.wait(for: "paused  0:00.000/1:00.000 ")
         #expect(terminal.isRaw)
-        // The bar has a tick for each marker before the daemon has read so far.
+        // The bar has a tick for each marker before the daemon has read that far.
         #expect(terminal.output.contains("┃"))
         let keys: [(keys: String, isSo: (JSON) -> Bool)] = [
             ("\u{1b}[C", { time($0) == 5000 }), ("\u{1b}OC", { time($0) == 10_000 }),
@@ -127,7 +127,7 @@ import Testing
         try terminal.wait(for: "no marker before")
         terminal.press("q")
         #expect(try terminal.end() == 0)
-        // What is printed behind the line at the end is not drawn over.
+        // Output after the final status line is not drawn over.
         let line = terminal.drawn.prefix { !$0.contains("0 events") }
         #expect(line.count > 10 && line.filter { $0.count > 39 } == [])
     }
@@ -180,14 +180,14 @@ import Testing
         #expect(try terminal.end() == 0)
     }
 
-    // MARK: Ends
+    // MARK: Endings
 
     enum End: CaseIterable { case key, interrupt, hangUp, terminate, twice, daemon }
 
     @Test(arguments: End.allCases)
     func theTerminalIsAsItWasHoweverTheReplayEnds(_ end: End) throws {
         let daemon = try DaemonProcess()
-        // The shell keeps the terminal, and tells how it is set; what ends the player does not end the shell.
+        // The shell keeps the terminal and prints its settings; the signal that ends the player does not end the shell.
         let script = """
             trap : INT HUP TERM; before=$(stty -g); "$0" replay --paused "$1"; echo "status $?"
             [ "$before" = "$(stty -g)" ] && echo as it was
@@ -207,7 +207,7 @@ import Testing
             terminal.signal(SIGTERM)
         case .daemon: _ = daemon.end(SIGKILL)
         }
-        // The line is removed, and the cursor shown again.
+        // The line is removed, and the cursor is shown again.
         try terminal.wait(for: "\r\u{1b}[J")
         try terminal.wait(for: "\u{1b}[?25h")
         let status =
@@ -276,7 +276,7 @@ import Testing
         #expect(quiet.output.count > 10 && quiet.errors.isEmpty)
     }
 
-    // MARK: From elsewhere
+    // MARK: Steering from another process
 
     @Test func thePlayerCommandSteersTheReplayOfAnother() throws {
         let daemon = try DaemonProcess()

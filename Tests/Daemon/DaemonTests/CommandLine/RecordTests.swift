@@ -1,4 +1,4 @@
-// `gimbal record` over a real daemon: what it writes can be played, however it ends.
+// `gimbal record` with a real daemon: its output can be played, however it ends.
 
 import Foundation
 import TestSupport
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    /// Sends lines one after another, each when the one before has been taken.
+    /// Sends lines one after another, each when the previous one has been answered.
     private func feed(_ client: SocketClient, _ lines: [String]) throws {
         for line in lines {
             try client.send(#"{"id":1,"#.appending(line.dropFirst()))
@@ -55,7 +55,7 @@ import Testing
         #"{"type":"pan","phase":"ended","translation":{"x":50},"velocity":{"x":400,"y":-90}}"#,
     ]
 
-    /// Plays a recording into a daemon's camera; says where that ends.
+    /// Plays a recording into a daemon's camera; returns the summaries.
     private func replayed(_ lines: [String], _ daemon: DaemonProcess) throws -> [JSON] {
         let program = DaemonProcess.products.appendingPathComponent("gimbal")
         let fast = lines.map { $0.replacing(#"{"type":"trace","#, with: #"{"type":"trace","speed":"max","#) }
@@ -74,7 +74,7 @@ import Testing
         try follower.send(#"{"type":"subscribe","events":["idle"]}"#)
         _ = try follower.receive(until: "subscribed")
         try feed(client, session)
-        // Nothing is waited for: what was taken before the signal is in the recording.
+        // No wait is needed: requests applied before the signal are in the recording.
         let (status, lines, errors) = try recorder.end(SIGINT)
         #expect(status == 0 && errors.isEmpty, "\(errors)")
         #expect(lines.count == session.count + 2)
@@ -105,7 +105,7 @@ import Testing
         let (status, printed, _) = try recorder.end(SIGINT)
         #expect(status == 0 && printed.isEmpty)
         let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map(String.init)
-        // The header from before the first trace had no lines, and stands nowhere.
+        // The header before the first trace had no lines and is omitted.
         let types = try lines.map { try JSON($0)["type"]?.string ?? "" }
         #expect(types == ["trace", "move", "move", "trace-end", "trace", "move", "trace-end"])
         #expect(try lines.allSatisfy { try JSON($0)["type"]?.string != "trace" || JSON($0)["minZoom"]?.number == 4 })
@@ -164,7 +164,7 @@ import Testing
         _ = daemon.end(SIGTERM)
         let gone = try another.end()
         let types = try gone.lines.map { try JSON($0)["type"]?.string }
-        // A daemon that ends may stop what moves, and says so.
+        // A daemon that ends may stop a motion, and reports it.
         #expect(gone.status == 69 && types.starts(with: ["trace", "stop"]), "\(types) \(gone.errors)")
         #expect(types.last == "trace-end")
     }

@@ -1,4 +1,4 @@
-// `gimbal run` beside the real daemon: the same bytes from the same traces, be they right or wrong.
+// `gimbal run` compared with the real daemon: the same bytes from the same traces, valid or not.
 
 import Foundation
 import TestSupport
@@ -7,7 +7,7 @@ import Testing
 @Suite struct RunTests {
     private let folder = Files.temporary()
 
-    /// Holds what both print of these files, and what they say of wrong lines, against each other.
+    /// Compares the output of both for these files, and their errors for invalid lines.
     private func compare(_ files: [String]) throws -> String {
         let daemon = try DaemonProcess()
         let run = try gimbal(nil, ["run"] + files)
@@ -27,12 +27,12 @@ import Testing
         #expect(try Schema.complaints(output.split(separator: "\n").map(String.init), from: .server) == "")
     }
 
-    /// Wrong lines, several traces in one file, other cameras, times that begin anywhere: all that the cases have.
+    /// Invalid lines, several traces in one file, other cameras, times that begin anywhere: everything in the cases.
     @Test func theConformanceCasesMakeTheDaemonsBytes() throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         var files: [String] = []
-        // What pauses waits for somebody who has it go on.
+        // A paused replay would wait for a client to resume it.
         let traces = try ConformanceCase.all().compactMap(\.trace).filter { !$0.contains("\"pause") }
         for (index, trace) in traces.enumerated() {
             let file = folder.appendingPathComponent("\(1000 + index).ndjson")
@@ -60,7 +60,7 @@ import Testing
         }
         let part = try compare([file(#""loop":2,"fromMs":100,"untilMs":200,"idleTimeLimitMs":5,"durationMs":9"#)])
         #expect(part.matches(of: /"type":"reset"/).count == 2)
-        // Nobody goes on with what pauses, and nobody ends what goes on for ever.
+        // No client resumes a paused replay or ends an endless one.
         let whole = try gimbal(nil, ["run", file(#""durationMs":1"#)])
         let paused = try gimbal(
             nil, ["run", file(#""paused":true,"pauseOnMarkers":true,"pauseAtEnd":true,"loop":true"#)])

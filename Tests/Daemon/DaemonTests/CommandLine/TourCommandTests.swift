@@ -1,4 +1,4 @@
-// `gimbal tour` as it is used: files of every kind, a daemon's camera, traces, and what a live camera leaves.
+// `gimbal tour` in use: files of every kind, a daemon's camera, traces, and the effects on a live camera.
 
 import Foundation
 import TestSupport
@@ -11,7 +11,7 @@ import Testing
         Files.root.appendingPathComponent("Protocols/examples/tours/\(name)").path
     }
 
-    /// A tour of two places, of a fraction of a second.
+    /// Returns a tour of two places that takes a fraction of a second.
     private func tour(_ durationMs: Int = 60) -> String {
         """
         {"type":"gimbal-tour","version":1,"keyframes":[

@@ -1,4 +1,4 @@
-// Cameras by the bytes of their names, beside a dictionary.
+// Looking up cameras by the bytes of their names, compared with a dictionary.
 
 import TestSupport
 import Testing

@@ -1,4 +1,4 @@
-// The history of a camera as it grows: how much memory it takes, and how often it is moved.
+// A growing camera history: how much memory it takes, and how often it is moved.
 
 import GimbalProtocol
 import TestSupport
@@ -7,7 +7,7 @@ import Testing
 @testable import Hub
 
 @Suite struct EventLogTests {
-    /// Memory for long histories that counts what it is asked for.
+    /// Memory for long histories that records the requested sizes.
     private final class CountingMemory: HistoryMemory {
         private(set) var sizes: [Int] = []
 

@@ -1,4 +1,4 @@
-// What cameras do when nothing moves them: when it begins, what it does, and what ends it.
+// Idle actions of cameras: when they begin, what they do, and what ends them.
 
 import TestSupport
 import Testing
@@ -17,7 +17,7 @@ import Testing
         #"{"type":"set-idle-action","afterMs":5000,"action":{"kind":"play","trace":"tour.ndjson"}}"#
     private static let move = #"{"type":"move","update":{"kind":"zoom-to","zoom":5}}"#
 
-    /// A pan that begins at zoom 7, and an animation; 900 ms with what its pan does behind.
+    /// A pan that begins at zoom 7, and an animation; 900 ms long, including the motion after its pan.
     private static let trace = """
         {"type":"trace","version":1,"position":{"target":{"latitude":30,"longitude":20},"zoom":7},"maxZoom":8}
         {"type":"pan","timeMs":100,"phase":"began"}
@@ -34,7 +34,7 @@ import Testing
         _ = watcher.lines()
     }
 
-    /// The events since the last call: kind, reason, time and zoom of each.
+    /// Returns the events since the last call: kind, reason, time and zoom of each.
     private func events() throws -> [(kind: String, reason: String?, timeMs: Double, zoom: Double)] {
         try watcher.lines().map {
             let event = try JSON($0)
@@ -176,11 +176,11 @@ import Testing
         #expect(all.allSatisfy { $0.reason == nil && $0.kind == "reset" || $0.reason == "attract" })
         let resets = all.indices.filter { all[$0].kind == "reset" }
         #expect(resets.count > 20)
-        // It has flown to where the trace begins, which sets it there without a jump.
+        // It flew to where the trace begins, so that the trace sets it there without a jump.
         #expect(all[resets[0] - 1].kind == "idle" && all[resets[0] - 1].zoom == 7 && all[resets[0]].zoom == 7)
         let rounds = zip(resets, resets.dropFirst()).map { all[$0..<$1].map(\.zoom) }
         #expect(Set(rounds).count == 1)
-        // The trace's own limits are not the camera's.
+        // The trace's own limits do not apply to the camera.
         #expect(rounds[0].last == 9)
     }
 

@@ -1,4 +1,4 @@
-// Leases in time: how long they last, who is told, and what becomes of them in another process.
+// Leases over time: how long they last, who is notified, and what another process does with them.
 
 import Testing
 
@@ -223,7 +223,7 @@ import TestSupport
         var isFound = false
         #expect(throws: (any Error).self) {
             try restored { left in
-                // The deadline, which no lease has from then on.
+                // The deadline, replaced by one that no lease has.
                 guard let start = left.indices.last(where: { left[$0...].starts(with: bytes(61_000)) }) else {
                     return left
                 }

@@ -1,4 +1,4 @@
-// What moves a camera by itself, told when it begins: who knows that reckons every frame, to the digit.
+// Motions announced when they begin: a client that knows them computes every frame, to the digit.
 
 import GimbalProtocol
 import MapCamera
@@ -21,7 +21,7 @@ private let tour =
     + #"{"position":{"target":{"latitude":0,"longitude":170},"zoom":3},"durationMs":500,"turns":1},"#
     + #"{"position":{"target":{"latitude":5,"longitude":-170},"zoom":4}}]}"#
 
-/// What the camera is told to do, each of it in the middle of what was before.
+/// Requests to the camera, each in the middle of the previous one's motion.
 private let cases = [
     [animation],
     [#"{"type":"animate","durationMs":333.3,"easing":"ease-in","update":{"kind":"scroll-by","x":100,"y":-33}}"#],
@@ -41,7 +41,7 @@ private let cases = [
         _ = reader.lines()
     }
 
-    /// The motions that a peer has been told of since the last call.
+    /// Returns the motions that a peer has received since the last call.
     private func motions(_ peer: HubPeer) throws -> [CameraMotion] {
         try peer.lines().compactMap {
             if case .event(.motion(let motion)) = try ServerLine(line: $0.utf8).message { motion } else { nil }
@@ -78,7 +78,7 @@ private let cases = [
             Issue.record("there is no clock")
             return
         }
-        // Each frame is an event, but for those in which the digits stay as they are.
+        // Each frame is an event, except for those that leave the digits unchanged.
         var frames: [Int: CameraPosition] = [:]
         for frame in start.frames { frames[frame.presentAt.microseconds] = frame.position }
         let begun = told.last { $0.motion != nil }?.timeMs ?? 0

@@ -1,4 +1,4 @@
-// Positions that a camera is told before their time, and questions about a time.
+// Positions that a camera receives ahead of their time, and queries for a given time.
 
 import TestSupport
 import Testing
@@ -10,7 +10,7 @@ import Testing
     private let mirror: HubPeer
     private let watcher: HubPeer
 
-    /// The wall clock at the host's beginning: a multiple of 1/60 s.
+    /// The wall clock when the host starts: a multiple of 1/60 s.
     private static let start = 1_764_115_264_000.0
 
     init() {
@@ -20,14 +20,14 @@ import Testing
         _ = watcher.lines()
     }
 
-    /// Has the camera be at a zoom so many milliseconds after the beginning.
+    /// Puts the camera at a zoom this many milliseconds after the start.
     private func present(zoom: Double, at time: Double, moving: Bool = true, longitude: Double = 0) {
         mirror.send(
             #"{"type":"present","presentAt":\#(Self.start + time),"position":{"target":{"latitude":0,"longitude":\#(longitude)},"#
                 + #""zoom":\#(zoom)},"moving":\#(moving)}"#)
     }
 
-    /// What the watcher has read since the last call: kind, time and zoom of each event.
+    /// Returns what the watcher has read since the last call: kind, time and zoom of each event.
     private func events() throws -> [String] {
         try watcher.lines().map {
             let event = try JSON($0)
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    /// Where the camera is at a time, and the time that the answer is for, both since the beginning.
+    /// Returns where the camera is at a time, and the time of the answer, both since the start.
     private func state(at time: Double, of peer: HubPeer? = nil) throws -> (zoom: Double, time: Double) {
         let peer = peer ?? mirror
         _ = peer.lines()
@@ -117,7 +117,7 @@ import Testing
         }
         #expect(try state(at: 100).zoom == 4)
         #expect(try state(at: 175).zoom == 6)
-        // Behind the last one only the present is known.
+        // After the last one only the present is known.
         #expect(try state(at: 950).time == 900)
     }
 
@@ -219,7 +219,7 @@ import Testing
     @Test func positionsWhoseTimeIsOverDoNotPileUp() throws {
         host.pass(2000)
         for index in 0..<1000 { present(zoom: 4 + Double(index) / 1000, at: 1500 + Double(index) / 8) }
-        // Of the first there are no more than the last 512.
+        // Of the earlier ones only the last 512 are kept.
         #expect(try state(at: 1600).zoom == 4.8)
         #expect(try abs(state(at: 1510).zoom - 4.08) > 0.1)
     }
@@ -258,7 +258,7 @@ import Testing
                 == #"{"type":"clock","camera":"main","timeMs":300,"wallTime":1764115269300}"#)
     }
 
-    /// The positions that a peer has been told ahead of their time: time, zoom, and whether it moves from there.
+    /// Returns the positions that a peer has received ahead of their time: time, zoom, and whether it moves from there.
     private func told(_ reader: HubPeer) throws -> [String] {
         try reader.lines().map { line in
             let told = try JSON(line)["presentation"]
@@ -303,7 +303,7 @@ import Testing
             return try Array(told(reader).dropFirst())
         }
         #expect(try toldToOneMore() == ["100.0 5.0 true", "200.0 6.0 true", "300.0 6.5 false"])
-        // Where another has moved the camera, it is not where it was told to be.
+        // After another client has moved the camera, it is not where it was told to be.
         mirror.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":3}}"#)
         #expect(try toldToOneMore() == ["200.0 6.0 true", "300.0 6.5 false"])
         host.pass(150)

@@ -1,11 +1,11 @@
-// Fingers that the hub recognizes: whose they are, who sees them, what is recorded of them, and what ends them. What they
-// mean is tested with the recognizer, and against `gimbal convert` in TouchTracesTests.
+// Fingers recognized by the hub: who owns them, who sees them, what is recorded of them, and what ends them. Their
+// meaning is tested with the recognizer, and against `gimbal convert` in TouchTracesTests.
 
 import Hub
 import TestSupport
 import Testing
 
-/// A line of fingers on a surface.
+/// Returns a line of fingers on a surface.
 private func touch(
     _ fingers: [(id: Int, x: Double, y: Double)], at time: Double? = nil, _ more: String = ""
 ) -> String {
@@ -14,7 +14,7 @@ private func touch(
     return #"{"type":"touch",\#(timeMs)"touches":[\#(touches)]\#(more)}"#
 }
 
-/// One finger that drags by 10 points a line, and stays down.
+/// Returns lines of one finger that drags by 10 points per line and stays down.
 private func drag(from x: Double, _ more: String = "") -> [String] {
     (0...5).map { touch([(1, x + Double($0) * 10, 400)], at: Double($0) * 16, more) }
 }
@@ -38,7 +38,7 @@ private func drag(from x: Double, _ more: String = "") -> [String] {
         return (error["code"]?.string, error["field"]?.string)
     }
 
-    // MARK: What moves
+    // MARK: Movement
 
     @Test func aDraggingFingerMovesTheCameraAndItsLiftingLetsItRest() throws {
         let (watcher, feed) = (try subscriber(#""move-started","camera-changed","idle""#), host.connect())
@@ -110,7 +110,7 @@ private func drag(from x: Double, _ more: String = "") -> [String] {
         }
         feed.send(touch([], at: 54))
         host.pass(100)
-        // 20 points in 16 ms: it is thrown.
+        // 20 points in 16 ms: the finger throws the map.
         #expect(try types(watcher).filter { $0 == "camera-changed" }.count > 8)
     }
 
@@ -133,7 +133,7 @@ private func drag(from x: Double, _ more: String = "") -> [String] {
         #expect(watcher.lines() == [])
     }
 
-    // MARK: What ends
+    // MARK: Endings
 
     @Test func fingersOfAConnectionThatClosesAreCancelled() throws {
         let (watcher, feed) = (try subscriber(#""touch","idle""#), host.connect())
@@ -213,7 +213,7 @@ private func drag(from x: Double, _ more: String = "") -> [String] {
         #expect(try code(watcher) == ("denied", "type"))
     }
 
-    // MARK: Who sees them
+    // MARK: Watching
 
     @Test func whoAsksForTouchesSeesThemBeforeWhatTheyDo() throws {
         let (watcher, feed) = (try subscriber(#""touch","move-started","camera-changed""#), host.connect())
@@ -226,7 +226,7 @@ private func drag(from x: Double, _ more: String = "") -> [String] {
             lines.first
                 == #"{"type":"touch","camera":"main","timeMs":0,"number":1,"surface":"table","touches":[{"id":1,"x":100,"y":400}]}"#
         )
-        // Who comes later sees what is there.
+        // A late subscriber sees the current fingers.
         let late = host.connect()
         late.send(#"{"type":"subscribe","events":["touch"]}"#)
         #expect(try late.lines().last.map { try JSON($0)["touches"]?.text } == #"[{"id":1,"x":120,"y":400}]"#)
@@ -240,7 +240,7 @@ private func drag(from x: Double, _ more: String = "") -> [String] {
         #expect(try code(watcher) == ("invalid-value", "events"))
     }
 
-    // MARK: What is recorded
+    // MARK: Recording
 
     @Test func aRecordingHasTheFingersAndNotTheirGestures() throws {
         let recorder = try subscriber(#""gesture","move-started","camera-changed","idle""#)
@@ -276,7 +276,7 @@ private func drag(from x: Double, _ more: String = "") -> [String] {
         #expect(try kinds(second) == ["pan", "pan"])
         host.pass(3000)
         feed.send(touch([(2, 170, 400)], at: 4000))
-        // One that comes now waits until the finger has lifted.
+        // A recorder that subscribes now waits until the finger has lifted.
         let third = try subscriber(#""gesture""#)
         feed.send(touch([(2, 190, 400)], at: 4016))
         #expect(try kinds(first) == ["touch", "touch"])
@@ -298,7 +298,7 @@ private func drag(from x: Double, _ more: String = "") -> [String] {
         feed.send(touch([(1, 160, 400)], at: 96))
         feed.send(touch([(1, 170, 400)], at: 112))
         #expect(try types(watcher) == ["touch", "camera-changed", "touch", "camera-changed"])
-        // The recognizer knows how fast the finger was before.
+        // The recognizer still knows the finger's earlier speed.
         feed.send(touch([], at: 113))
         host.pass(100)
         #expect(try types(watcher).filter { $0 == "camera-changed" }.count > 4)

@@ -1,4 +1,4 @@
-// Requests that wait for a camera's rest: each is answered once, in the right moment, however many there are.
+// Requests that wait for a camera's rest: each is answered once, at the right moment, however many there are.
 
 import GimbalProtocol
 import Hub
@@ -22,7 +22,7 @@ import Testing
         #expect(rest["type"]?.string == "at-rest" && rest["position"]?["zoom"]?.number == 9)
     }
 
-    /// The next movement begins in the same turn: the answer is still that of the rest.
+    /// The next movement begins in the same turn: the answer still reports the rest.
     @Test func answerToAWaitHasThePositionAtTheRest() throws {
         let host = HubHost()
         let (feed, waiting) = (host.connect(), host.connect())
@@ -75,7 +75,7 @@ import Testing
         #expect(try types(waiting) == ["at-rest"])
     }
 
-    /// However many wait, and whenever they go: everybody who is there is answered, and others have their turns.
+    /// However many wait, and whenever they leave, all that stay are answered, and other clients get their turns.
     @Test func manyWaitsAreAnsweredOverSeveralTurns() throws {
         let host = HubHost()
         let (feed, quiet) = (host.connect(), host.connect())
@@ -94,7 +94,7 @@ import Testing
         feed.put(Array(#"{"type":"pinch","phase":"ended"}"#.utf8) + [0x0a])
         quiet.put(Array(#"{"type":"ping"}"#.utf8) + [0x0a])
         host.hub.endTurn(at: host.now)
-        // One turn answers a part of them, and others' requests come before the rest.
+        // One turn answers some of them; other clients' requests come before the rest.
         host.turn()
         #expect(try types(quiet) == ["pong"])
         let first = crowd.reduce(0) { $0 + $1.lines().count }
@@ -125,7 +125,7 @@ import Testing
         feed.send(#"{"type":"trace","version":1}"#)
         feed.send(#"{"type":"animate","timeMs":0,"durationMs":100,"update":{"kind":"zoom-to","zoom":4}}"#)
         waiting.send(#"{"type":"await-idle","id":1}"#)
-        // The replay's own request acts after the line before it, and the line behind it does not wait for it.
+        // The replay's own request applies after the line before it, and the line after it does not wait for it.
         feed.send(#"{"type":"await-idle","id":2}"#)
         feed.send(#"{"type":"animate","timeMs":50,"durationMs":100,"update":{"kind":"zoom-to","zoom":5}}"#)
         feed.send(#"{"type":"trace-end"}"#)

@@ -1,4 +1,4 @@
-// From one hub to the next: nobody who is connected notices, whatever was on its way at the time.
+// From one hub to the next: no connected client notices, whatever was under way at the time.
 
 import Foundation
 import Hub
@@ -8,7 +8,7 @@ import Testing
 @Suite struct HandoverTests {
     // MARK: The same bytes
 
-    /// What every client is sent, when the hub is replaced with some likelihood after each step.
+    /// Returns what every client is sent when the hub is replaced after each step with a given probability.
     private func play(seed: UInt64, handovers: Double) throws -> [[UInt8]] {
         var (random, chance) = (Seeded(seed), Seeded(seed + 1000))
         var limits = Limits()
@@ -48,9 +48,9 @@ import Testing
         #expect(once.allSatisfy { $0.count > 1000 })
     }
 
-    // MARK: What is in the middle of things
+    // MARK: Work in progress
 
-    /// What a follower and a recorder are told of gestures that are held, of a fling and of an animation.
+    /// Returns what a follower and a recorder are sent of held gestures, a fling and an animation.
     private func movements(handsOver: Bool) throws -> [[String]] {
         let host = HubHost()
         let (client, watcher, recorder) = (host.connect(), host.connect(), host.connect())
@@ -129,7 +129,7 @@ import Testing
         #expect(ended["type"]?.string == "trace-ended" && ended["cut"] == nil && ended["frames"]?.number == 2)
     }
 
-    /// Requests that steer a replay, before which and behind each of which a handover may come; and its header's members.
+    /// Members of a replay's header, and steering requests before and after each of which a handover may happen.
     private static let steering: [(header: String, requests: [String])] = [
         (#","untilMs":250"#, []), (#","idleTimeLimitMs":20"#, []), (#","pauseOnMarkers":true"#, [#""get-replay""#]),
         (#","loop":2,"durationMs":700"#, []), ("", [#""pause-replay""#, #""resume-replay""#]),
@@ -137,7 +137,7 @@ import Testing
         ("", [#""set-replay-speed","speed":3"#]),
     ]
 
-    /// Half of a trace's lines come before the handovers, the others behind them, and a request after the trace.
+    /// Half of a trace's lines arrive before the handovers, the others after them, and a request after the trace.
     @Test(arguments: steering.indices) func replayThatIsSteeredGoesOnAfterAHandoverAsIfThereWereNone(_ index: Int)
         throws
     {
@@ -165,7 +165,7 @@ import Testing
             feed.send(#"{"type":"get-camera","camera":"main","id":1}"#)
             other.send(#"{"type":"resume-replay","camera":"main"}"#)
             host.pass(9000)
-            // An epoch tells which process has begun it.
+            // An epoch depends on the process that began it.
             return [watcher, other, feed].map { $0.lines().map { $0.replacing(/"epoch":"[^"]*"/, with: "") } }
         }
         let (once, often) = (try play(handsOver: false), try play(handsOver: true))
@@ -173,7 +173,7 @@ import Testing
         #expect(once[0].count > 5 && once[1].count >= 1 && once[2].count == 2, "\(once)")
     }
 
-    /// A replay's clock is its sender's to set: however far it goes, nobody else loses anything by it.
+    /// A replay's clock belongs to its sender: however far it goes, other clients lose nothing.
     @Test(arguments: [1e-300, 0.001, 1e300, 1.7e308])
     func replayAtASpeedBeyondMeasureGoesOnAfterAHandover(_ speed: Double) throws {
         let host = HubHost()
@@ -221,9 +221,9 @@ import Testing
         #expect(stats["connectionsTotal"]?.number == 2)
     }
 
-    // MARK: What is no such thing
+    // MARK: Damage
 
-    /// Another hub goes on with what one has left, if it can.
+    /// Another hub takes over what one has left, if it can.
     private func takeOver(
         _ left: [UInt8], _ hub: Hub, at now: Double, client: (UInt64) -> (outlet: any Outlet, role: Role)?
     ) throws -> [(key: UInt64, peer: Peer)] {
@@ -244,7 +244,7 @@ import Testing
         }
     }
 
-    /// A hub in the middle of everything that it hands over.
+    /// Returns a hub in the middle of everything that it hands over.
     private func busy() throws -> HubHost {
         let host = HubHost(sharesHistories: false)
         let (feed, player, watcher) = (host.connect(), host.connect(), host.connect())
@@ -272,7 +272,7 @@ import Testing
         return host
     }
 
-    /// The numbers of a handover that are changed one by one into some that no hub writes, or one bit of it.
+    /// Replaces one number of a handover by one that no hub writes, or flips one bit.
     private func altered(_ bytes: [UInt8], _ random: inout Seeded) -> [UInt8] {
         var bytes = bytes
         var place = random.integer(0...(bytes.count - 9))
@@ -285,7 +285,7 @@ import Testing
             bytes[place] ^= 1 << UInt8(random.integer(0...7))
             return bytes
         }
-        // Most bytes are those of names. What stands behind the mark of a whole number or of a double is one, nearly always.
+        // Most bytes belong to names. After the mark of an integer or a double there is nearly always a number.
         while random.chance(0.9), place > 0, !(3...4 ~= bytes[place - 1]) {
             place = random.integer(0...(bytes.count - 9))
         }
@@ -337,7 +337,7 @@ import Testing
 
     // MARK: Memory
 
-    /// A camera with a full history, and who follows it from its beginning.
+    /// Returns a camera with a full history, and clients that follow it from its beginning.
     private func full(_ limits: Limits = Limits()) -> (host: HubHost, watcher: HubPeer, recorder: HubPeer) {
         let host = HubHost(limits: limits)
         let (watcher, recorder, feed) = (host.connect(), host.connect(), host.connect())
@@ -352,14 +352,14 @@ import Testing
     @Test func longHistoriesAreNotCopied() throws {
         let (host, watcher, _) = full()
         let (count, bytes) = (host.histories.count, host.histories.bytes)
-        // A camera's history and what it was fed.
+        // A camera's history and its input.
         #expect(count == 2 && bytes > 2 << 20)
         var left = 0
         try host.handOver { bytes in
             left = bytes.count
             return bytes
         }
-        // Five bytes for a line.
+        // Five bytes per line.
         #expect(left < 5 * 15_000 + 20_000)
         #expect(host.histories.count == count && host.histories.bytes == bytes)
         host.connect().send(#"{"type":"move","update":{"kind":"zoom-in"}}"#)
@@ -368,7 +368,7 @@ import Testing
         let resumed = host.connect()
         let epoch = try #require(try JSON(told[0])["epoch"]?.string)
         resumed.send(#"{"type":"subscribe","since":5000,"epoch":"\#(epoch)"}"#)
-        // What was told before stands in the history as it was.
+        // Earlier events are in the history unchanged.
         #expect(Array(resumed.lines().dropFirst()) == Array(told[5001...]))
     }
 
@@ -382,11 +382,11 @@ import Testing
         #expect(host.histories.count == 0)
     }
 
-    /// Subscriptions and their peers hold each other: one that were made for who has gone would stay for ever.
+    /// Subscriptions and their peers retain each other: one made for a lost client would stay forever.
     @Test func clientLostInAHandoverLeavesNothing() throws {
         let (host, watcher, recorder) = full()
         try host.handOver(without: [watcher, recorder])
-        // Nobody records any more.
+        // No client records any more.
         #expect(host.histories.count == 1)
     }
 }

@@ -1,4 +1,4 @@
-// Values to bytes and back: equal to the last bit, and refused, never trusted, where bytes are cut or altered.
+// Values to bytes and back: equal to the last bit; truncated or altered bytes are refused, never trusted.
 
 import Hub
 import TestSupport
@@ -51,7 +51,7 @@ private struct Sample: Codable, Equatable {
     }()
 }
 
-/// A list that holds itself.
+/// A list that contains itself.
 private struct Nest: Codable {
     var inner: [Nest] = []
 
@@ -85,7 +85,7 @@ private struct Stricter: Codable { var double = 2.0, needed = 1 }
         #expect(throws: (any Error).self) { try StateDecoder.decode(Stricter.self, from: later) }
     }
 
-    // MARK: What is no such value
+    // MARK: Invalid bytes
 
     @Test func whatIsNoNumberIsRefused() throws {
         #expect(throws: StateDecoder.Damage.self) { try decoded(Double.nan) }
@@ -119,7 +119,7 @@ private struct Stricter: Codable { var double = 2.0, needed = 1 }
         #expect(throws: StateDecoder.Damage.self) { try StateDecoder.decode(Sample.self, from: bytes + [0]) }
     }
 
-    /// Whatever is changed, it is refused or it is a value. Counts that claim the most are among it.
+    /// Any change is refused or gives a valid value, even counts that claim the maximum.
     @Test(arguments: UInt64(1)...4) func whatIsAlteredIsRefusedOrAnotherValue(seed: UInt64) throws {
         let bytes = try StateEncoder.encode(Sample.full)
         var random = Seeded(seed)

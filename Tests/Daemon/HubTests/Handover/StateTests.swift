@@ -1,4 +1,4 @@
-// What outlives a run: every camera as it was, and nothing of a state that is cut or altered.
+// What survives a run: every camera exactly, and nothing of a truncated or altered state.
 
 import Foundation
 import Hub
@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite struct StateTests {
-    /// Requests that leave a camera with something in every member.
+    /// Requests that give a camera a value in every member.
     private static let furnishing = [
         #"{"type":"set-viewport","camera":"left","width":1280.1,"height":720.3,"padding":{"left":320.7,"top":0.1}}"#,
         #"{"type":"set-zoom-range","camera":"left","minZoom":3.3,"maxZoom":18.7}"#,
@@ -29,7 +29,7 @@ import Testing
 
     private func bytes(of host: HubHost, isLast: Bool = true) -> [UInt8] { host.hub.savedState(isLast: isLast).bytes }
 
-    /// A new run of the daemon, with what an earlier one left.
+    /// Returns a new run of the daemon, with the state of an earlier one.
     private func restored(_ bytes: [UInt8], limits: Limits = Limits(), keepsEpochs: Bool = true) throws -> HubHost {
         let host = HubHost(limits: limits, epochSeed: 8)
         _ = host.hub.restore(try SavedState(bytes), keepsEpochs: keepsEpochs, at: host.now)
@@ -48,7 +48,7 @@ import Testing
         return (peer, try peer.lines().map { try JSON($0) })
     }
 
-    // MARK: Whole
+    // MARK: Intact state
 
     @Test func restoredStateIsTheSameToTheLastBit() throws {
         let before = furnished()
@@ -79,7 +79,7 @@ import Testing
         #expect(try JSON(peer.receive() ?? "")["code"]?.string == "limit-reached")
     }
 
-    // MARK: Damaged
+    // MARK: Damaged state
 
     @Test func truncatedStateIsRefused() {
         let whole = bytes(of: furnished())
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    // MARK: Going on
+    // MARK: Resuming
 
     @Test func endBringsEveryCameraToRest() throws {
         let host = HubHost()
@@ -131,7 +131,7 @@ import Testing
         peer.send(#"{"type":"move","update":{"kind":"zoom-in"}}"#)
         let events = try peer.lines().map { try JSON($0) }
         #expect(events.map { $0["seq"]?.number } == [seq + 1, seq + 2, seq + 3])
-        // It is in the history now, and what was before is not.
+        // It is in the history now, but earlier events are not.
         let (_, again) = try subscription(after, #","since":\#(Int(seq)),"epoch":"\#(epoch)""#)
         #expect(again.dropFirst().map { $0["seq"]?.number } == [seq + 1, seq + 2, seq + 3])
         let (_, older) = try subscription(after, #","since":\#(Int(seq) - 1),"epoch":"\#(epoch)""#)

@@ -1,11 +1,11 @@
-// What an earlier version has left is gone on with, and the layout of what is left does not change unnoticed.
+// A hub takes over from an earlier version, and the handover's layout does not change unnoticed.
 
 import Foundation
 import Hub
 import TestSupport
 import Testing
 
-/// The names of all members of what is decoded, each behind that of the member whose value has it.
+/// The names of all decoded members, each after that of the member whose value contains it.
 private struct Layout: Decodable {
     private struct Name: CodingKey {
         let stringValue: String
@@ -21,7 +21,7 @@ private struct Layout: Decodable {
     init(from decoder: any Decoder) throws {
         if let members = try? decoder.container(keyedBy: Name.self) {
             for key in members.allKeys {
-                // A table has numbers for names.
+                // The names in a table are numbers.
                 let name = Int(key.stringValue) == nil ? key.stringValue : "0"
                 let value = try members.decode(Layout.self, forKey: key)
                 own.insert(name)
@@ -43,10 +43,10 @@ private struct Layout: Decodable {
 }
 
 @Suite struct UpgradeTests {
-    /// A hub that leaves every member that there is.
+    /// Returns a hub that leaves a value in every member.
     ///
-    /// - Parameter sharesHistories: whether the next hub finds histories in memory; otherwise they are handed over with all
-    ///   the rest.
+    /// - Parameter sharesHistories: whether the next hub finds histories in memory; otherwise they are handed over with
+    ///   everything else.
     private func furnished(sharesHistories: Bool = true) -> (host: HubHost, watcher: HubPeer) {
         let host = HubHost(sharesHistories: sharesHistories)
         furnishAttractLoop(host)
@@ -68,7 +68,7 @@ private struct Layout: Decodable {
         follower.send(#"{"type":"subscribe","camera":"*"}"#)
         host.connect().send(#"{"type":"subscribe","camera":"b","events":["touch","gesture"]}"#)
         follower.send(#"{"type":"touch","camera":"b","surface":"table","timeMs":5,"touches":[{"id":1,"x":2,"y":3}]}"#)
-        // One taps and lands again, and two lead to a tilt.
+        // One finger taps and lands again, and two begin a tilt.
         for (time, finger) in [(1, #"{"id":1,"x":2,"y":3}"#), (2, ""), (5, #"{"id":1,"x":2,"y":3}"#)] {
             follower.send(#"{"type":"touch","camera":"b","surface":7,"timeMs":\#(time),"touches":[\#(finger)]}"#)
         }
@@ -82,8 +82,8 @@ private struct Layout: Decodable {
         return (host, watcher)
     }
 
-    /// Gestures that are held, a fling, requests that wait, and replays: one that is paused after a step, one that is on
-    /// its way to a place that has not been read, and one whose rest is passed over.
+    /// Adds held gestures, a fling, waiting requests, and replays: one paused after a step, one seeking to a line that
+    /// has not been read, and one whose remaining lines are skipped.
     private func furnishReplays(_ host: HubHost) {
         let bounds = #"{"southWest":{"latitude":-9,"longitude":-9},"northEast":{"latitude":9,"longitude":9}}"#
         let (live, recorder) = (host.connect(), host.connect())
@@ -131,7 +131,7 @@ private struct Layout: Decodable {
         host.turn()
     }
 
-    /// A camera that plays a trace of the hub's by itself.
+    /// Adds a camera that plays one of the hub's traces by itself.
     private func furnishAttractLoop(_ host: HubHost) {
         let lines = [#"{"type":"trace","version":1}"#, #"{"type":"animate","timeMs":9,"update":{"kind":"zoom-in"}}"#]
         host.traces = [try? StoredTrace("a", Array(lines.joined(separator: "\n").utf8))].compactMap { $0 }
@@ -144,7 +144,7 @@ private struct Layout: Decodable {
 
     private var folder: String { "Tests/Daemon/HubTests/Golden" }
 
-    /// What is at a path, after it has been written if it is to be recorded.
+    /// Returns the contents of a golden file, after rewriting it if `GIMBAL_RECORD` is set.
     private func golden(_ name: String, _ text: @autoclosure () throws -> String) throws -> String {
         if ProcessInfo.processInfo.environment["GIMBAL_RECORD"] != nil {
             try Data(text().utf8).write(to: Files.root.appendingPathComponent("\(folder)/\(name)"))
@@ -152,7 +152,7 @@ private struct Layout: Decodable {
         return try Files.text("\(folder)/\(name)")
     }
 
-    /// What each camera says of itself.
+    /// Returns each camera's answer about itself.
     private func cameras(_ host: HubHost) throws -> String {
         let asking = host.connect()
         asking.send(#"{"type":"cameras"}"#)
@@ -161,9 +161,9 @@ private struct Layout: Decodable {
         return asking.lines().map { $0 + "\n" }.joined()
     }
 
-    /// If this fails, a hub leaves other members than those that are known by the revision. Look whether a version with
-    /// those can read what one without them has left; then raise `Hub.handoverRevision`, and
-    /// `GIMBAL_RECORD=1 swift test --filter UpgradeTests` records the new layout.
+    /// If this fails, a hub leaves other members than the known ones of this revision. Check whether a version with
+    /// them can read the handover of one without them; then raise `Hub.handoverRevision`, and record the new layout
+    /// with `GIMBAL_RECORD=1 swift test --filter UpgradeTests`.
     @Test func layoutIsThatOfItsRevision() throws {
         let left = try [false, true].map { try furnished(sharesHistories: $0).host.leave() }
         let names = try Set(left.flatMap { try Layout.names($0) }).sorted()
@@ -201,7 +201,7 @@ private struct Layout: Decodable {
         #expect(resumed.messages.map { $0["seq"]?.number } == [24] + (4...24).map(Double.init))
     }
 
-    /// It is the same cameras that a hub has which was not restarted.
+    /// The cameras equal those of a hub that was not restarted.
     @Test func whatIsRecordedIsWhatTheHubHad() throws {
         let unbroken = try cameras(furnished().host)
         #expect(try unbroken == Files.text("\(folder)/cameras.ndjson"))

@@ -1,4 +1,4 @@
-// What depends on how things stand: limits, and who waits for whom.
+// Decisions that depend on the hub's state: limits, and which requests wait for which.
 
 import TestSupport
 import Testing
@@ -26,7 +26,7 @@ import Testing
         peer.send(#"[{"type":"get-camera","camera":"y1"},{"type":"stop","camera":"y1"},{"type":"stop","camera":"y2"}]"#)
         _ = peer.lines()
         #expect(host.hub.cameraCount == 3)
-        // Two objects for one camera make one.
+        // Two objects for one camera create one.
         let other = self.host(cameras: 1)
         let one = other.connect()
         one.send(#"[{"type":"stop","id":1},{"type":"stop","camera":"main","id":2}]"#)
@@ -44,7 +44,7 @@ import Testing
         }
         #expect(try pan(one, 1, "began") == "ok" && pan(one, 2, "began") == "ok" && pan(two, 1, "began") == "ok")
         #expect(try pan(two, 2, "began") == "error" && pan(one, 3, "changed") == "error")
-        // Those that are active go on, and one that ends makes room.
+        // Active gestures continue, and one that ends frees its slot.
         #expect(try pan(one, 2, "changed") == "ok" && pan(two, 1, "ended") == "ok" && pan(one, 3, "changed") == "ok")
     }
 
@@ -54,7 +54,7 @@ import Testing
         idle.send(#"{"type":"get-camera"}"#)
         for step in 0..<200 { feed.send(#"{"type":"move","update":{"kind":"set-bearing","bearing":\#(step)}}"#) }
         #expect(host.histories.count == 1 && host.histories.bytes > 100_000)
-        // Who has named it last may refer to it for long.
+        // The client that named it last may keep a reference for long.
         feed.send(#"{"type":"remove-camera"}"#)
         #expect(idle.isReading && host.histories.count == 0)
     }
@@ -63,11 +63,11 @@ import Testing
         let host = HubHost()
         let (feed, other) = (host.connect(), host.connect())
         var random = Seeded(7)
-        // How often each camera was moved since it was made.
+        // How often each camera has moved since it was made.
         var wanted: [String: Int] = [:]
         var last = -1
         for step in 1...600 {
-            // In the order in which they were made, and now and then not.
+            // Mostly in the order in which they were made.
             last = step <= 24 || random.chance(0.9) ? (last + 1) % 12 : random.integer(0...11)
             let name = "c\(last)"
             if step > 24, random.chance(0.1) {
@@ -121,7 +121,7 @@ import Testing
             #expect(try JSON(peer.lines().last ?? "")["code"]?.string == "limit-reached")
             peer.compact()
         }
-        // One that is active goes on, and a tap is none.
+        // An active gesture continues, and a tap does not count.
         let change = #"{"type":"pan","phase":"changed","gesture":8,"id":2}"#
         peer.send(#"[{"type":"ping"},\#(change),{"type":"double-tap","id":3}]"#)
         #expect(try peer.lines().suffix(2).map { try type($0) } == ["ok", "ok"])
@@ -148,7 +148,7 @@ import Testing
         let quiet = host.connect()
         for turn in 0..<60 {
             for (name, feed) in feeds {
-                // Far more than a turn has room for.
+                // Far more than a turn can handle.
                 let lines = (0..<800).map {
                     #"{"type":"move","camera":"\#(name)","update":{"kind":"set-bearing","bearing":\#(turn % 2 * 180 + $0 % 90 + 1)}}"#
                 }
@@ -197,7 +197,7 @@ import Testing
         for (line, isTaken) in [
             (subscribe("a"), true), ("[\(subscribe("b")),\(subscribe("c"))]", false), (subscribe("b"), true),
             (subscribe("c"), false),
-            // One that takes the place of another is none more.
+            // One that replaces another does not count twice.
             ("[\(subscribe("a")),\(subscribe("b")),\(subscribe("a"))]", true),
             (#"[{"type":"unsubscribe","camera":"a"},\#(subscribe("c"))]"#, false),
             (#"{"type":"unsubscribe","camera":"a","id":1}"#, true),
@@ -223,15 +223,15 @@ import Testing
         quiet.put(Array("{\"type\":\"ping\",\"id\":1}\n".utf8))
         host.turn()
         #expect(quiet.lines().count == 1)
-        // Twice the limit, since no other waits, and twice what writing to it costs. An array that begins within the turn is
-        // taken as a whole, and an error is more work than an answer.
+        // Twice the limit because no other client waits, and twice what writing to it costs. An array that begins
+        // within the turn is handled as a whole, and an error is more work than an answer.
         #expect((1...29).contains(flood.lines().count))
         var turns = 1
         while host.hub.deadline != nil, turns < 1000 {
             host.turn()
             turns += 1
         }
-        // Nothing is lost, and its turns are used up.
+        // Nothing is lost, and the work of its turns is used up.
         flood.put(Array("{\"type\":\"ping\",\"id\":2}\n".utf8))
         host.turn()
         #expect(flood.lines().last == #"{"type":"pong","id":2}"#)
@@ -266,7 +266,7 @@ import Testing
         for (count, code) in [(99_990, nil), (100_001, "line-too-long")] {
             let rest = #"{"type":"ping","id":1,"x":""}"#.utf8.count
             let text = #"{"type":"ping","id":1,"x":"\#(String(repeating: "y", count: count - rest))"}"# + "\n"
-            // In shreds: what has come must be kept, however much that is.
+            // In small pieces: everything received must be kept, however much that is.
             for start in stride(from: 0, to: text.utf8.count, by: 7000) {
                 peer.send(Array(Array(text.utf8)[start..<min(start + 7000, text.utf8.count)]))
                 #expect(peer.isReading)

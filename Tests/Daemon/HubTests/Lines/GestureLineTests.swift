@@ -1,5 +1,5 @@
-// A line that is one live gesture has a short way through the hub. What it does there is what it does on the long one, which
-// the same line takes with a space where the short one expects none.
+// The hub has a fast path for lines with one live gesture. It must do the same as the slow path, which the same line
+// takes with a space where the fast path expects none.
 
 import TestSupport
 import Testing
@@ -9,7 +9,7 @@ import Testing
 @Suite struct GestureLineTests {
     private static let kinds = ["pan", "pinch", "rotate", "tilt", "one-finger-zoom", "double-tap"]
 
-    /// A report with whatever may stand in one.
+    /// Returns a report with any valid members.
     private static func report(_ random: inout Seeded) -> String {
         let kind = kinds.randomElement(using: &random) ?? "pan"
         var members = ["\"type\":\"\(kind)\""]
@@ -33,7 +33,7 @@ import Testing
         return "{\(members.joined(separator: ","))}"
     }
 
-    /// What is told of a sequence of lines.
+    /// Returns the output for a sequence of lines.
     private func played(_ seed: UInt64, _ change: (String) -> String) -> (own: [UInt8], others: [UInt8], lines: UInt64)
     {
         let host = HubHost()

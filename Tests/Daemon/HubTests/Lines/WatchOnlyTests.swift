@@ -1,5 +1,5 @@
-// Who may only watch: every request that changes something is denied, whole lines at a time, and what such a client leaves
-// behind is nothing.
+// Watch-only clients: every request that changes something is denied, with its whole line, and such a client leaves
+// nothing behind.
 
 import Foundation
 import TestSupport
@@ -35,7 +35,7 @@ import Testing
         #"{"type":"subscribe"}"#, #"{"type":"subscribe","events":["gesture"]}"#,
     ]
 
-    /// A host whose camera is not a new one, and somebody who may only watch it.
+    /// Returns a host with a used camera, and a client that may only watch it.
     private func host(limits: Limits = Limits()) -> (host: HubHost, feed: HubPeer, watcher: HubPeer) {
         let host = HubHost(limits: limits)
         let feed = host.connect()
@@ -85,7 +85,7 @@ import Testing
         #expect(try JSON(feed.receive() ?? "")["position"]?["zoom"]?.number == 7)
     }
 
-    // MARK: Cameras that are not there yet
+    // MARK: Cameras that do not exist yet
 
     @Test func queriesOfWatchersMakeNoCamera() throws {
         let (host, _, watcher) = host()
@@ -108,7 +108,7 @@ import Testing
         feed.send(#"{"type":"move","camera":"later","update":{"kind":"zoom-in"}}"#)
         #expect(try JSON(watcher.receive() ?? "")["seq"]?.number == 1)
         #expect(host.hub.savedState(isLast: true).count == 2)
-        // From now on it is a camera like others.
+        // From now on it is an ordinary camera.
         watcher.close()
         #expect(host.hub.cameraCount == 2 && host.hub.parts.registry.ephemeralCount == 0)
     }
@@ -118,13 +118,13 @@ import Testing
         let other = host.connect(role: Self.watchOnly)
         for peer in [watcher, other] { peer.send(#"{"type":"subscribe","camera":"later"}"#) }
         #expect(host.hub.cameraCount == 2)
-        // Subscribing anew leaves no gap in which it goes.
+        // Resubscribing leaves no gap in which it would be removed.
         other.send(#"{"type":"subscribe","camera":"later","delivery":"latest"}"#)
         watcher.close()
         #expect(host.hub.cameraCount == 2)
         other.send(#"[{"type":"unsubscribe","camera":"later"},{"type":"subscribe","camera":"later","id":1}]"#)
         #expect(host.hub.cameraCount == 2)
-        // However the lines are cut into turns.
+        // However the lines are divided among turns.
         other.put(Array("{\"type\":\"unsubscribe\",\"camera\":\"later\"}\n{\"type\":\"cameras\"}\n".utf8))
         host.turn()
         #expect(other.lines().last == #"{"type":"cameras","cameras":["main"]}"#)
@@ -139,7 +139,7 @@ import Testing
         #expect(watcher.lines().count == 3)
         watcher.send(#"[{"type":"ping","id":1},{"type":"subscribe","camera":"w3"}]"#)
         #expect(try [code(watcher), code(watcher)] == ["limit-reached", "limit-reached"])
-        // What is there already can be watched.
+        // Existing cameras can be watched.
         watcher.send(#"{"type":"subscribe","id":2}"#)
         #expect(try code(watcher) == nil)
         for camera in ["w0", "f"] { feed.send(#"{"type":"stop","id":3,"camera":"\#(camera)"}"#) }

@@ -1,4 +1,4 @@
-// A subscription to all cameras: what comes of each is what a subscription to it by its name would bring.
+// A subscription to all cameras brings the same lines of each as a subscription by name.
 
 import Hub
 import TestSupport
@@ -11,7 +11,7 @@ import Testing
         feed.send(#"{"type":"move","camera":"\#(camera)","update":{"kind":"zoom-to","zoom":\#(zoom)}}"#)
     }
 
-    /// What a line is about, in short.
+    /// Returns a short form of a line.
     private func text(_ line: JSON) -> String {
         let seq = line["seq"]?.number.map { " \(Int($0))" } ?? ""
         return "\(line["type"]?.string ?? "") \(line["camera"]?.string ?? "")\(seq)"
@@ -52,7 +52,7 @@ import Testing
         first.close()
         move(feed, "b", 4)
         feed.send(#"{"type":"remove-camera","camera":"gone"}"#)
-        // Made anew, it is another camera.
+        // A camera made again is a different one.
         feed.send(#"{"type":"remove-camera","camera":"a"}"#)
         move(feed, "a", 5)
         move(feed, "new", 5)
@@ -65,8 +65,8 @@ import Testing
             ])
     }
 
-    /// Others may make and remove as many cameras as they like: what a reader who does not read costs is bounded, and once it
-    /// reads it knows what is there.
+    /// Other clients may make and remove any number of cameras: the cost of a stalled reader is bounded, and once it
+    /// reads it learns what exists.
     @Test func stalledReaderIsToldOfNewCamerasOnceItReads() throws {
         var limits = Limits()
         limits.unreadReplies = 4096

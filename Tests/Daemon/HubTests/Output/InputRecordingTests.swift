@@ -1,12 +1,12 @@
-// What a camera is fed, as a subscriber is told: a trace of it makes the same camera.
+// A camera's input, as sent to a subscriber: replayed as a trace, it makes the same camera.
 
 import Hub
 import TestSupport
 import Testing
 
 @Suite struct InputRecordingTests {
-    /// What a recording has in common with the camera's events where it began in mid-movement, so that it begins and ends another
-    /// time, and where the camera moved by itself, which a trace has as a client's animations and gestures: where it came to.
+    /// Returns where the camera came to: all that a recording shares with the camera's events if it began in
+    /// mid-movement, or if the camera moved by itself, which a trace has as a client's animations and gestures.
     private func changes(_ events: [String]) -> [String] {
         events.filter { $0.hasPrefix("camera-changed") }.map { $0.replacing(/\ [a-z]+\ /, with: " ") }
     }
@@ -23,14 +23,14 @@ import Testing
             let isWhole = trace.beganAtRest && !trace.events.contains { $0.contains(/\b(home|attract)\b/) }
             let wanted = isWhole ? trace.events : changes(trace.events)
             let found = isWhole ? replay.events : changes(replay.events)
-            // What is cut off comes to rest in its own way.
+            // A trace that is cut off comes to rest differently.
             let isSame = trace.isCut ? found.starts(with: wanted) : found == wanted
             let place = zip(found, wanted).enumerated().first { $1.0 != $1.1 }
             #expect(isSame, "seed \(seed), trace \(index): \(found.count), \(wanted.count), \(place as Any)")
         }
     }
 
-    /// A listener to what a camera is fed; what opens its trace has been read.
+    /// Returns a client that follows a camera's input and has read the opening of its trace.
     private func recorder(_ host: HubHost, camera: String = "main") throws -> HubPeer {
         let peer = host.connect()
         peer.send(#"{"type":"subscribe","camera":"\#(camera)","events":["gesture"]}"#)
@@ -69,7 +69,7 @@ import Testing
         first.close()
         second.send(#"{"type":"pan","phase":"ended","gesture":"a"}"#)
         let told = try lines(recorder)
-        // The two feeds use one name; in a trace they are told apart.
+        // Both feeds use the same name; a trace distinguishes them.
         #expect(told[1]["gesture"]?.number == 1)
         let cancelled = told[2].array ?? []
         #expect(cancelled.map { $0["type"]?.string } == ["pan", "tilt"])
@@ -125,7 +125,7 @@ import Testing
             let recorder = isRecorded ? try recorder(host) : nil
             slow.makeRoom(0)
             for index in 0..<1200 {
-                // A frame that changes nothing is no event, but it is told.
+                // A frame that changes nothing is not an event, but it is input.
                 feed.send(#"{"type":"set-gestures","fling":\#(index % 2 == 0)}"#)
                 if index < 1000 {
                     feed.send(#"{"type":"move","update":{"kind":"set-bearing","bearing":\#(index % 300)}}"#)

@@ -1,4 +1,4 @@
-// Many subscribers to many cameras: events reach those who are subscribed, and nobody else, however the others leave.
+// Many subscribers to many cameras: events reach exactly those that are subscribed, however the others leave.
 
 import Hub
 import TestSupport
@@ -27,7 +27,7 @@ import Testing
         }
         for peer in leaving + [staying] { _ = peer.lines() }
         #expect(try subscriptions(feed) == Double(31 * cameras))
-        // A third says so, a third has others instead, a third goes.
+        // A third unsubscribes, a third subscribes to other events, a third disconnects.
         let (saying, changing, going) = (leaving[..<10], leaving[10..<20], leaving[20...])
         feed.put(Array((zoom(7, to: 4) + "\n").utf8))
         for peer in saying { peer.put(Array((#"{"type":"unsubscribe","id":1,"camera":"*"}"# + "\n").utf8)) }

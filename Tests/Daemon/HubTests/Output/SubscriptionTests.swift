@@ -1,4 +1,4 @@
-// Slow readers: what they are told, what they cost, and that nobody else notices.
+// Slow readers: what they are sent, what they cost, and that they do not affect other clients.
 
 import Hub
 import TestSupport
@@ -54,10 +54,10 @@ import Testing
         for reader in readers { reader.send(#"{"type":"subscribe"}"#) }
         move(feed, 1)
         #expect((host.lastPiece.new, host.lastPiece.repeated) == (1, 4))
-        // As long as the one before, and in another place.
+        // As long as the previous one, at another address.
         move(feed, 2)
         #expect((host.lastPiece.new, host.lastPiece.repeated) == (2, 8))
-        // One that goes while it is sent to ends a gesture: the others read of it behind what all were sent.
+        // A reader that leaves during the output ends a gesture: the others read of it after what all were sent.
         readers[2].put(Array((#"{"type":"pan","phase":"began","translation":{"x":9,"y":9}}"# + "\n").utf8))
         readers[2].breakOff()
         move(feed, 3)
@@ -166,7 +166,7 @@ import Testing
         let all = try goOn(9, epoch)
         #expect(all.count == 1 && all[0]["epoch"]?.string == epoch && all[0]["seq"]?.number == 9)
         #expect(try goOn(7, epoch).map { $0["seq"]?.number } == [9, 8, 9])
-        // The same trace once more is another run: nobody goes on in it with the epoch of the first.
+        // The same trace again is another run: the first one's epoch resumes nothing in it.
         play()
         let other = try goOn(9, epoch)
         #expect(other.count == 2 && other[1]["type"]?.string == "lagged" && other[1]["missed"]?.number == 9)
@@ -219,7 +219,7 @@ import Testing
         #expect(rude.isReading)
     }
 
-    /// A reader that is always a little behind is kept what it has not read, not what it has.
+    /// For a reader that is always a little behind only the unread part is kept.
     @Test func memoryOfAPeerThatIsAlwaysBehindIsBounded() throws {
         let host = HubHost()
         let peer = host.connect()
@@ -287,7 +287,7 @@ import Testing
         _ = slow.receive()
         slow.makeRoom(0)
         for index in 0..<2000 { move(feed, index) }
-        // The reset is in the history still, but what was before it is not.
+        // The reset is still in the history, but nothing before it.
         feed.send(#"{"type":"trace","version":1,"speed":"max"}"#)
         feed.send(#"{"type":"animate","timeMs":0,"durationMs":20000,"update":{"kind":"set-bearing","bearing":90}}"#)
         feed.send(#"{"type":"trace-end"}"#)

@@ -1,4 +1,4 @@
-// What is kept of a trace's lines, beside a plain list of them.
+// The kept lines of a trace, compared with a plain list.
 
 import GimbalProtocol
 import TestSupport

@@ -1,13 +1,13 @@
-// A trace that ends before its `trace-end` comes frees its camera, which others may then remove. What the owner still sends
-// belongs to that camera, and never to another.
+// A trace that ends before its `trace-end` arrives frees its camera, which other clients may then remove. What its
+// owner still sends belongs to that camera, never to another.
 
 import Hub
 import TestSupport
 import Testing
 
 @Suite struct RemovedCameraTests {
-    /// A camera `main` at zoom 9 and a subscriber of all cameras; the owner of a trace that has ended in `left`, by `untilMs`; and
-    /// `left` removed.
+    /// A camera `main` at zoom 9, a subscriber to all cameras, the owner of a trace that ended in `left` by `untilMs`,
+    /// and `left` removed.
     private struct Scene {
         let host = HubHost()
         let owner, other, follower: HubPeer

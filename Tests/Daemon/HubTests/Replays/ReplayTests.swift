@@ -1,11 +1,11 @@
-// The promise: the same trace gives the same bytes, at any speed, on any run, however the bytes arrive.
+// The promise: the same trace gives the same bytes, at any speed, in any run, however the bytes arrive.
 
 import Foundation
 import Hub
 import TestSupport
 import Testing
 
-/// Replays a trace in a hub of its own; the events that a subscriber sees, and the answer to the feed.
+/// Replays a trace in its own hub; returns the events that a subscriber sees, and the answer to the feed.
 private func replay(
     _ trace: [UInt8], speed: String? = nil, seed: UInt64? = nil, camera: String = "main", run: UInt64 = 7
 ) throws -> (events: [String], answer: JSON) {
@@ -38,7 +38,7 @@ private func replay(
 }
 
 enum Traces {
-    /// The trace with another speed in its header.
+    /// Returns the trace with another speed in its header.
     static func withSpeed(_ speed: String, _ trace: [UInt8]) throws -> [UInt8] {
         let end = try #require(trace.firstIndex(of: 0x0a))
         guard case .object(var header) = try JSON(String(decoding: trace[..<end], as: UTF8.self)) else { return trace }
@@ -46,7 +46,7 @@ enum Traces {
         return Array(JSON.object(header).text.utf8) + trace[end...]
     }
 
-    /// The project's own traces, and the recorded ones where they are.
+    /// Returns the project's own traces, and the recorded ones if present.
     static func all() throws -> [(name: String, bytes: [UInt8])] {
         let own = try Files.list("Protocols/examples/traces", "ndjson").map {
             ($0.lastPathComponent, Array(try Data(contentsOf: $0)))
@@ -64,7 +64,7 @@ enum Traces {
             let update = #"{"kind":"set-bearing","bearing":\#(step + 1)}"#
             feed.send(#"{"type":"move","timeMs":\#(step * 100),"update":\#(update)}"#)
         }
-        // Woken 40 ms late at 140, again at 210: by then the line at 200 is due.
+        // Woken 40 ms late at 140, again at 210, when the line at 200 is due.
         for _ in 0..<3 { host.jump(70) }
         other.send(#"{"type":"get-camera"}"#)
         #expect(try JSON(other.lines().last ?? "")["position"]?["bearing"]?.number == 3)
@@ -189,7 +189,7 @@ enum Traces {
         feed.send(#"{"type":"trace","version":1\#(playback)}"#)
         for time in [0, 1000, 2000] { feed.send(#"{"type":"stop","timeMs":\#(time),"id":\#(time)}"#) }
         feed.halfClose()
-        // The answer to the next line finds nobody.
+        // The answer to the next line finds the connection closed.
         feed.breakOff()
         for _ in 0..<5 { host.pass(1000) }
         other.send(#"{"type":"end-replay"}"#)
@@ -252,8 +252,8 @@ enum Traces {
 
     // MARK: Golden results
 
-    /// What the project's own traces lead to: how many lines, a checksum of them, and the last one.
-    /// `GIMBAL_RECORD=1 swift test --filter golden` writes it anew.
+    /// The results of the project's own traces: number of lines, their checksum, and the last line.
+    /// `GIMBAL_RECORD=1 swift test --filter golden` rewrites them.
     @Test func goldenResultsAreThoseOfTheSamples() throws {
         let file = Files.root.appendingPathComponent("Tests/Daemon/HubTests/Golden/traces.txt")
         var found = ""

@@ -1,20 +1,20 @@
-// A replay is steered: paused, stepped, sent elsewhere; and what follows is what would have followed.
+// Steering a replay: pausing, stepping, seeking; the output continues as it would have without.
 
 import Hub
 import TestSupport
 import Testing
 
-/// A replay of a trace in a hub of its own, one who steers it, and one who follows it.
+/// A replay of a trace in its own hub, with a client that steers it and one that follows it.
 private final class Player {
     let host: HubHost
     let owner: HubPeer
     let steerer: HubPeer
     let follower: HubPeer
     private let run: UnbrokenRun
-    /// How many lines of the unbroken run have been told.
+    /// The number of lines of the unbroken run that have been read.
     private(set) var place = 0
     private var ids = 0
-    /// What the owner was told last.
+    /// The owner's latest answer.
     private(set) var answer: String?
 
     init(
@@ -27,7 +27,7 @@ private final class Player {
         owner.send(trace.bytes(members, hasEnd: hasEnd))
     }
 
-    /// Asks for something, and gives the answer.
+    /// Sends a request and returns the answer.
     func ask(_ members: String) throws -> JSON {
         ids += 1
         steerer.send("{\(members),\"id\":\(ids)}")
@@ -41,9 +41,9 @@ private final class Player {
 
     func status() throws -> JSON { try ask(#""type":"get-replay""#) }
 
-    /// Reads what has been told, and holds it against the unbroken run.
+    /// Reads the output and compares it with the unbroken run.
     ///
-    /// - Parameter goal: where a seek goes that has just been asked for.
+    /// - Parameter goal: the destination of a seek that has just been requested.
     func look(seekTo goal: Double? = nil, _ comment: String) throws {
         var goal = goal
         answer = owner.lines().last { $0.contains("trace-ended") } ?? answer
@@ -56,7 +56,7 @@ private final class Player {
                 goal = nil
                 continue
             }
-            // What still came before the seek had begun.
+            // Output from before the seek began.
             let isNext = place < run.lines.count && line == run.lines[place]
             #expect(isNext, "\(comment), line \(place): \(line)")
             if !isNext { throw Mismatch() }
@@ -76,7 +76,7 @@ private final class Player {
         watcher.send(#"{"type":"subscribe"}"#)
         feed.send(#"{"type":"trace","version":1,"loop":true\#(members)}"#)
         feed.send(#"{"type":"trace-end"}"#)
-        // It stands still at each deadline until that has come.
+        // It waits at each deadline until its time has come.
         for _ in 0..<10 { host.turn() }
         _ = watcher.lines()
         host.pass(100)
@@ -140,7 +140,7 @@ private final class Player {
 
     // MARK: The header's members
 
-    /// All that a follower is told of a trace with members in its header, and what its owner is told.
+    /// Returns everything sent to a follower of a trace with these header members, and its owner's answers.
     private func play(_ trace: RandomTrace, _ members: String) throws -> (told: [String], answers: [String]) {
         let host = HubHost()
         let (owner, follower) = (host.connect(), host.connect())

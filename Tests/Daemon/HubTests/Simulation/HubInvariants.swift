@@ -1,5 +1,5 @@
-// What must hold of a hub's tables after every step, whatever clients are told: who is in one of them is in the others, and
-// a camera that its name does not lead to holds nothing.
+// Invariants of a hub's tables after every step, whatever clients are sent: an object in one table is in the others,
+// and a camera that is no longer registered under its name holds nothing.
 
 @testable import Hub
 
@@ -9,10 +9,10 @@ struct HubInvariants {
     }
 
     private weak var hub: Hub?
-    /// Every camera that the hub has had and that is still referred to.
+    /// Every camera that the hub has had and that is still referenced.
     private var known: [ObjectIdentifier: Known] = [:]
 
-    /// Says what is wrong; `nil` if nothing is.
+    /// Returns what is wrong; `nil` if nothing is.
     mutating func complaint(about hub: Hub) -> String? {
         if self.hub !== hub { (self.hub, known) = (hub, [:]) }
         let cameras = hub.parts.registry.sorted
@@ -101,12 +101,12 @@ struct HubInvariants {
         return nil
     }
 
-    /// Whether nothing is done for a client whose input has been handled.
+    /// Whether nothing remains to be done for a client whose input has been handled.
     private func isIdle(_ peer: Peer) -> Bool {
         !peer.sendsTrace && peer.subscriptions.isEmpty && peer.waits.all.isEmpty && !peer.share.isWaiting
     }
 
-    /// What a camera that its name does not lead to holds all the same.
+    /// Returns what a camera still holds that is no longer registered under its name.
     private func lost(_ camera: HostedCamera, _ hub: Hub) -> String? {
         guard !isRegistered(camera, hub) else { return nil }
         let (log, inputs) = (camera.log, camera.inputLog)

@@ -1,5 +1,5 @@
-// Gestures, commands, animations, disconnects and clock steps in every order, from seeds, beside a model that knows only
-// which fingers are down and who set the camera going. The model says when there must be rest, and why there is movement.
+// Random orders of gestures, commands, animations, disconnects and clock steps, compared with a model that knows only
+// which fingers are down and what set the camera in motion. The model tells when it must rest, and why it moves.
 
 import Foundation
 import Hub
@@ -21,12 +21,12 @@ private struct Interleaving {
     private var nextFeed = 0
     private var checker = StreamChecker(isEvery: true)
 
-    // The model
+    // The model.
     private var fingers: Set<Finger> = []
     private var off: Set<String> = []
-    /// Why the camera would move by itself.
+    /// The reason for which the camera would move by itself.
     private var reason = "animation"
-    /// Whether subscribers have been told of a movement and not of its end.
+    /// Whether subscribers have been sent the beginning of a movement, but not its end.
     private var isMoving = false
 
     private(set) var complaints: [String] = []
@@ -46,13 +46,13 @@ private struct Interleaving {
         }
     }
 
-    // MARK: What happens
+    // MARK: Actions
 
-    /// What was done, and which reasons its events may have.
+    /// An action, and the reasons that its events may have.
     private struct Act {
         var line: String
         var reasons: Set<String>
-        /// A change of the camera that is whole in itself.
+        /// Whether it is a complete change of the camera.
         var isSnap = false
     }
 
@@ -122,7 +122,7 @@ private struct Interleaving {
         return Act(line: "set-gestures", reasons: [])
     }
 
-    /// A line of one gesture, or of several as a frame.
+    /// Sends a line of one gesture, or of several as a frame.
     private mutating func gesture() -> Act {
         let (feed, peer) = feed()
         let objects = (0..<(random.chance(0.6) ? 1 : 3)).map { _ in report(feed) }
@@ -153,7 +153,7 @@ private struct Interleaving {
             + #""translation":{"x":\#(x),"y":\#(y)},"scale":\#(exp2(x / 200)),"rotationDeg":\#(y)}"#
     }
 
-    // MARK: What must hold
+    // MARK: Checks
 
     private mutating func look(after act: Act) {
         var types: [String] = []
@@ -168,7 +168,7 @@ private struct Interleaving {
             seen["\(type) \(its)", default: 0] += 1
         }
         watcher.compact()
-        // Nothing has a deadline but what moves by itself.
+        // Only motions have deadlines.
         let mayMove = !fingers.isEmpty || host.hub.deadline != nil
         if isMoving, !mayMove { complaints.append("nothing moves it, and it is not idle") }
         if types.contains("idle"), mayMove { complaints.append("idle, but \(fingers) and \(host.hub.deadline ?? 0)") }
@@ -189,7 +189,7 @@ private struct Interleaving {
             #expect(interleaving.complaints == [], "seed \(seed)")
             seen.merge(interleaving.seen, uniquingKeysWith: +)
         }
-        // The seeds reach what the property is about.
+        // The seeds cover what the property is about.
         for type in ["move-started", "camera-changed", "idle"] {
             for reason in ["gesture", "animation", "command"] {
                 #expect(seen["\(type) \(reason)", default: 0] > 100, "\(type) \(reason)")

@@ -1,14 +1,14 @@
-// Traces from seeds: gestures, taps, flings, animations, settings and markers, some at one time, some far apart, some of them
-// still active at the end; and what a run of one sends that nobody steers.
+// Random traces: gestures, taps, flings, animations, settings and markers, some at the same time, some far apart, some
+// still active at the end; and the output of an unsteered run of one.
 
 import TestSupport
 
 struct RandomTrace {
-    /// The header's members beside type and version.
+    /// The header's members except type and version.
     let header: String
-    /// The lines behind the header, without the end.
+    /// The lines after the header, without the end.
     let lines: [String]
-    /// The times of the lines, from the first one on.
+    /// The times of the lines, relative to the first one.
     let times: [Double]
 
     init(seed: UInt64, count: Int = 120) {
@@ -22,7 +22,7 @@ struct RandomTrace {
             case 1: time += random.number(0...1500)
             default: time += random.chance(0.3) ? 1000 / 120 : random.number(0...40)
             }
-            // The times count from a line that is taken.
+            // The times count from a line that is accepted.
             if lines.isEmpty { origin = time }
             var objects = lines.isEmpty ? ["{\"timeMs\":\(time),\"type\":\"stop\"}"] : []
             for _ in 0..<(lines.isEmpty ? 0 : random.chance(0.8) ? 1 : random.integer(1...4)) {
@@ -41,13 +41,13 @@ struct RandomTrace {
             let body = SimulatedLine.body(&random)
             let isOfTraces = ["get-camera", "ping", "cameras", "hello", "visible-region", "project", "clients"]
                 .allSatisfy { !body.contains("\"type\":\"\($0)\"") }
-            // What the camera does by itself behind the end is none of the trace.
+            // What the camera does by itself after the end does not belong to the trace.
             let others = ["camera-for", "-replay", "remove-", "idle-action"]
             if isOfTraces, !others.contains(where: { body.contains($0) }) { return body }
         }
     }
 
-    /// All of it.
+    /// Returns the whole trace.
     func bytes(_ members: String = "", hasEnd: Bool = true) -> [UInt8] {
         let first = #"{"type":"trace","id":"t","version":1,\#(header)\#(members)}"#
         let all = [first] + lines + (hasEnd ? [#"{"type":"trace-end"}"#] : [])
@@ -55,12 +55,12 @@ struct RandomTrace {
     }
 }
 
-/// What a subscriber of all kinds but input is told of a trace that nobody steers.
+/// What a subscriber to all kinds but input is sent of an unsteered trace.
 struct UnbrokenRun {
     static let kinds = #"["move-started","camera-changed","idle","marker"]"#
 
     private(set) var lines: [String] = []
-    /// The times of the lines, in thousandths of a millisecond, as they print.
+    /// The times of the lines as printed, in thousandths of a millisecond.
     private var times: [Int] = []
     private var messages: [JSON] = []
     private let beginning: JSON
@@ -89,10 +89,10 @@ struct UnbrokenRun {
 
     func time(of line: Int) -> Double { Double(times[line]) / 1000 }
 
-    /// How many lines have been sent once everything at or before a time has.
+    /// Returns how many lines have been sent once everything up to a time has.
     func count(upTo time: Double) -> Int { times.prefix { $0 <= Self.printed(max(time, 0)) }.count }
 
-    /// What is wrong with a `reset` behind so many lines; `nil` if nothing is.
+    /// Returns what is wrong with a `reset` after this many lines; `nil` if nothing is.
     func complaint(about reset: JSON, behind count: Int) -> String? {
         let last = messages[..<count].last { $0["seq"] != nil }
         let isMoving = last.map { $0["type"]?.string != "idle" } ?? false

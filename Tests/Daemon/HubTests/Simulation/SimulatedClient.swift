@@ -1,6 +1,5 @@
-// A client of a simulation: it sends in shreds, reads with more or less appetite, and holds the hub to what it promises a
-// client: each request is answered once and in order, and each subscription is of the grammar, without a gap that was not
-// told.
+// A simulated client: it sends in small pieces, reads more or less eagerly, and checks the hub's promises to a client:
+// each request is answered once and in order, and each subscription follows the grammar, without an unreported gap.
 
 import Hub
 import TestSupport
@@ -8,53 +7,53 @@ import TestSupport
 struct SimulatedClient {
     /// How it reads.
     enum Appetite { case hungry, picky, stalled, broken }
-    /// Whether it sends: what was said before the end still comes.
+    /// Whether it sends; data sent before the end is still delivered.
     enum Speech { case open, ending, ended }
 
     let peer: HubPeer
     var appetite = Appetite.hungry
     var speech = Speech.open
-    /// Whether it feeds a trace, as far as it knows.
+    /// Whether it is feeding a trace, as far as it knows.
     var isReplaying = false
     var traceTime = 0.0
-    /// The camera of the trace that it has sent last.
+    /// The camera of the latest trace that it has sent.
     var traceCamera: String?
     private(set) var streams: [String: SimulatedStream] = [:]
-    /// The ids that have no answer yet.
+    /// The ids that have not been answered yet.
     private(set) var asked: [String] = []
-    /// The ids of requests that wait for a camera's rest: their answers come when they come.
+    /// The ids of requests that wait for a camera's rest; their answers may come at any time.
     private var waiting: Set<String> = []
-    /// What each request for all cameras that has no answer yet said of those that were read.
+    /// For each unanswered request for all cameras, the positions that it resumes from.
     private var resumed: [[String: String]] = []
-    /// How a camera is subscribed to of which a line tells that nobody asked by its name.
+    /// How cameras are subscribed to that this client has not requested by name.
     private var following: (delivery: String, read: [String: String])?
-    /// What is still to be sent: in shreds, and as long as the hub reads.
+    /// Data still to be sent, in small pieces and as long as the hub reads.
     private var outbox: [UInt8] = []
     private var ids = 0
 
     init(_ peer: HubPeer) { self.peer = peer }
 
-    /// A client that was here before, and remembers what it read.
+    /// Creates a client that was connected before and remembers what it read.
     init(_ peer: HubPeer, after earlier: SimulatedClient) {
         self.peer = peer
         streams = earlier.streams
     }
 
-    // MARK: What it sends
+    // MARK: Sending
 
     mutating func newID() -> String {
         ids += 1
         return "q\(ids)"
     }
 
-    /// Has a line to send. Each of its ids is answered, in this order.
+    /// Queues a line. Each of its ids is answered, in this order.
     mutating func say(_ line: String, ids: [String] = []) {
         guard speech == .open else { return }
         asked += ids
         outbox += Array((line + "\n").utf8)
     }
 
-    /// Has a request to send that waits for the rest of a camera.
+    /// Queues a request that waits for the rest of a camera.
     mutating func wait(for camera: String, _ members: String) {
         guard speech == .open else { return }
         ids += 1
@@ -62,7 +61,7 @@ struct SimulatedClient {
         say(#"{"type":"await-idle","id":"w\#(ids)","camera":"\#(camera)"\#(members)}"#)
     }
 
-    /// Has a request to send for all cameras, or for all from where they were read up to.
+    /// Queues a subscription to all cameras, or to all from where they were read up to.
     mutating func followAll(since isResuming: Bool, _ delivery: String) {
         guard speech == .open else { return }
         var read: [String: String] = [:]
@@ -78,7 +77,7 @@ struct SimulatedClient {
         say(#"{"type":"subscribe","camera":"*","id":"\#(id)","delivery":"\#(delivery)"\#(since)}"#, ids: [id])
     }
 
-    /// Sends what waits, perhaps in shreds, perhaps with the turn's end later.
+    /// Sends queued data, possibly in small pieces or without ending the turn.
     mutating func send(_ random: inout Seeded, _ host: HubHost) {
         while !outbox.isEmpty, peer.isReading, !peer.isOver {
             let most = min(outbox.count, 65_536)
@@ -93,15 +92,15 @@ struct SimulatedClient {
         }
     }
 
-    // MARK: What it is told
+    // MARK: Receiving
 
-    /// Takes a line; says what is wrong with it.
+    /// Handles a line; returns what is wrong with it.
     mutating func take(_ json: JSON) -> String? {
         let type = json["type"]?.string
         if type == "trace-ended" || type == "error" && ["busy", "leased"].contains(json["code"]?.string) {
             isReplaying = false
         }
-        // What it had sent behind a trace that another client ended is thrown away.
+        // What it had sent after a trace that another client ended is discarded.
         if type == "trace-ended", json["cut"] != nil { asked = [] }
         if let id = json["id"]?.string, waiting.remove(id) != nil {
             return type == "at-rest" || type == "error" ? nil : "no answer to who waits"
@@ -126,18 +125,18 @@ struct SimulatedClient {
         return streams[camera]?.take(json)
     }
 
-    /// Takes the beginning of a subscription to a camera that nobody asked for by its name.
+    /// Handles the beginning of a subscription to a camera that was not requested by name.
     private mutating func begin(_ camera: String, _ json: JSON) -> String? {
         guard json["id"] == nil, camera != "*" else { return nil }
         guard let following else { return "nobody asked for it" }
         let words = following.read[camera].map { $0.split(separator: " ").map(String.init) }
-        // What is told of a camera that comes later begins there.
+        // For a camera made later the subscription begins there.
         self.following?.read[camera] = nil
         streams[camera] = SimulatedStream(json, words ?? [following.delivery], isEvery: following.delivery == "every")
         return nil
     }
 
-    /// Takes an answer. Its id says what was asked for.
+    /// Handles an answer; its id encodes the request.
     private mutating func take(_ answer: JSON, for id: String) {
         let words = id.split(separator: " ").map(String.init)
         switch answer["type"]?.string {
@@ -153,25 +152,25 @@ struct SimulatedClient {
     }
 }
 
-/// A subscription, as its client knows it.
+/// A subscription from its client's point of view.
 struct SimulatedStream {
     private let isEvery: Bool
-    /// `nil` where only some kinds were asked for: there is no grammar then.
+    /// `nil` if only some kinds were requested: then there is no grammar.
     private var checker: StreamChecker?
     private(set) var epoch: String?
-    /// What the next seq must be with `every`, and what it must not be below otherwise; `nil` where nobody can tell.
+    /// The next seq with `every`, otherwise its lower bound; `nil` if unknown.
     private(set) var next: Double?
-    /// No event has come since the camera was set anew.
+    /// Whether no event has come since the camera was reset.
     private var isAnew = false
 
-    /// The subscription that an answer begins, and the words with which it was asked for: `every`, `latest`, `chosen`, or
-    /// `since` with seq and epoch.
+    /// Begins a subscription with its answer and the words that requested it: `every`, `latest`, `chosen`, or `since`
+    /// with seq and epoch.
     init(_ subscribed: JSON, _ words: [String], isEvery: Bool? = nil) {
         epoch = subscribed["epoch"]?.string
         self.isEvery = isEvery ?? (words[0] == "every" || words[0] == "since")
         checker = words[0] == "chosen" ? nil : StreamChecker(isEvery: self.isEvery)
         if words[0] == "since" {
-            // Of another epoch all is missed.
+            // In another epoch everything was missed.
             next = words[2] == epoch ? Double(words[1]).map { $0 + 1 } : 1
         } else {
             next = subscribed["seq"]?.number.map { $0 + 1 }
@@ -179,13 +178,13 @@ struct SimulatedStream {
         }
     }
 
-    /// Takes a line; says what is wrong with it.
+    /// Handles a line; returns what is wrong with it.
     mutating func take(_ line: JSON) -> String? {
         switch line["type"]?.string {
         case "gesture", "touch", "replay", "marker", "lease-taken", "lease-ended", "clock": return nil
         case "lagged":
             guard let seq = line["seq"]?.number, let missed = line["missed"]?.number else { return "no seq" }
-            // Right behind a reset, what was missed is counted over both epochs.
+            // Directly after a reset the missed events are counted over both epochs.
             if let next, isEvery, !isAnew, next + missed != seq + 1 { return "missed \(missed) after \(next - 1)" }
             (epoch, next) = (line["epoch"]?.string, isEvery ? seq + 1 : nil)
         case "reset": (epoch, next, isAnew) = (line["epoch"]?.string, (line["seq"]?.number ?? 0) + 1, true)

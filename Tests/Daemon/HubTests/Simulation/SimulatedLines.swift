@@ -1,4 +1,4 @@
-// What clients of a simulation say: every request of the protocol, with numbers within its ranges and beyond.
+// Lines for simulated clients: every request of the protocol, with numbers within its ranges and beyond.
 
 import Foundation
 import TestSupport
@@ -8,14 +8,14 @@ enum SimulatedLine {
 
     static func anyCamera(_ random: inout Seeded) -> String { cameras[random.integer(0...2)] }
 
-    /// The members of a gesture or of a request, its id, camera and time left out.
+    /// Returns the members of a gesture or a request, without id, camera and time.
     static func body(_ random: inout Seeded) -> String {
         if random.chance(0.75) { return gesture(&random) }
         if random.chance(0.05) { return #""type":"marker","label":"m\#(random.integer(0...3))""# }
         return random.chance(0.7) ? command(&random) : query(&random)
     }
 
-    /// A line after which nothing moves by itself: subscriptions, moves, questions and rubbish.
+    /// Returns a line that sets nothing in motion: subscriptions, moves, questions and garbage.
     static func still(_ random: inout Seeded) -> String {
         let camera = cameras[random.integer(1...2)]
         switch random.integer(0...20) {
@@ -34,13 +34,13 @@ enum SimulatedLine {
         }
     }
 
-    /// An array that is always rejected, whatever of it is right.
+    /// Returns an array that is always rejected, even if parts of it are valid.
     static func rejected(_ random: inout Seeded, camera: String) -> String {
         let good = (0..<random.integer(0...3)).map { _ in #"{"camera":"\#(camera)",\#(body(&random))},"# }
         return "[" + good.joined() + #"{"type":"pinch","phase":"changed","scale":0}]"#
     }
 
-    /// The members of a request that names no camera and is about one.
+    /// Returns the members of a request for a camera that it does not name.
     static func withoutCamera(_ random: inout Seeded) -> String {
         switch random.integer(0...4) {
         case 0...1: #""type":"get-camera""#
@@ -50,7 +50,7 @@ enum SimulatedLine {
         }
     }
 
-    /// The header of a trace.
+    /// Returns the header of a trace.
     static func header(_ random: inout Seeded, camera: String, _ playback: String? = nil) -> String {
         let speed = random.chance(0.5) ? "\"max\"" : "\(random.integer(1...50))"
         let bounds = random.chance(0.3) ? #","targetBounds":\#(self.bounds(&random))"# : ""
@@ -59,13 +59,13 @@ enum SimulatedLine {
             + #"\#(playback),"position":{"target":\#(place(&random)),"zoom":\#(random.number(1...22))}}"#
     }
 
-    /// How a trace is to be played that ends before its last line.
+    /// Returns playback members for a trace that ends before its last line.
     static func shortPlayback(_ random: inout Seeded) -> String {
         let loop = random.chance(0.3) ? #","loop":\#(random.integer(1...3))"# : ""
         return #","untilMs":\#(random.integer(0...30))\#(loop)\#(random.chance(0.2) ? #","pauseOnMarkers":true"# : "")"#
     }
 
-    /// How a trace is to be played.
+    /// Returns playback members for a trace.
     private static func playback(_ random: inout Seeded) -> String {
         var members = ""
         if random.chance(0.4) { members += #","paused":true"# }
@@ -78,7 +78,7 @@ enum SimulatedLine {
         return members
     }
 
-    /// The members of a request that steers a replay, or asks how it stands.
+    /// Returns the members of a request that steers a replay or asks for its status.
     static func steering(_ random: inout Seeded) -> String {
         switch random.integer(0...11) {
         case 0: #""type":"pause-replay""#
@@ -93,7 +93,7 @@ enum SimulatedLine {
         }
     }
 
-    /// The members of a request for a lease, or about one.
+    /// Returns the members of a request that takes, joins or ends a lease.
     static func lease(_ random: inout Seeded) -> String {
         switch random.integer(0...5) {
         case 0: #""type":"end-lease""#
@@ -103,7 +103,7 @@ enum SimulatedLine {
         }
     }
 
-    /// The members of a request for a time of the wall clock, which is the host's own.
+    /// Returns the members of a request for a time of the wall clock, which equals the host's clock.
     static func presentation(_ random: inout Seeded, at now: Double) -> String {
         let time = now + random.number(-200...800)
         if random.chance(0.3) { return #""type":"get-camera","atWallTime":\#(time)"# }
@@ -150,7 +150,7 @@ enum SimulatedLine {
         ["default", "linear", "ease-in", "ease-in-out"][random.integer(0...3)]
     }
 
-    /// A flight; most end soon enough that something else happens behind them.
+    /// Returns a flight; most end early enough that something else happens afterwards.
     private static func flight(_ random: inout Seeded) -> String {
         var members = #""type":"animate","path":"flight","easing":"\#(easing(&random))""#
         if random.chance(0.5) { members += #","durationMs":\#(random.number(0...800))"# }
@@ -160,7 +160,7 @@ enum SimulatedLine {
         return members + #","update":\#(update(&random))"#
     }
 
-    /// A tour of a few keyframes, with waits, turns and jumps; now and then one is wrong.
+    /// Returns a tour of a few keyframes, with waits, turns and jumps; occasionally an invalid one.
     private static func tour(_ random: inout Seeded) -> String {
         let keyframes = (0..<random.integer(1...5)).map { _ in
             var members = #"{"position":{"target":\#(place(&random)),"zoom":\#(random.number(1...22)),"#
@@ -177,7 +177,7 @@ enum SimulatedLine {
         return #""type":"tour","keyframes":[\#(keyframes.joined(separator: ","))]"#
     }
 
-    /// The names of the traces that the hub can play by itself, and what they are.
+    /// The names and lines of the traces that the hub can play by itself.
     static let traces = [
         "pan": [
             #"{"type":"trace","version":1,"position":{"target":{"latitude":40,"longitude":20},"zoom":6},"maxZoom":7}"#,
@@ -192,7 +192,7 @@ enum SimulatedLine {
         ],
     ]
 
-    /// What a camera does when nothing moves it; now and then that is not there.
+    /// Returns an idle action of a camera; occasionally its trace does not exist.
     static func idleAction(_ random: inout Seeded) -> String {
         let after = #""type":"set-idle-action","afterMs":\#(random.number(950...4000))"#
         let trace = ["pan", "tour", "none"][random.integer(0...2)]
@@ -233,7 +233,7 @@ enum SimulatedLine {
         }
     }
 
-    /// Fingers on one of three surfaces: they rest and move, land and lift, and mostly are the same as before.
+    /// Returns fingers on one of three surfaces: they rest and move, land and lift, and mostly are the same as before.
     private static func touch(_ random: inout Seeded) -> String {
         let surface = ["", #","surface":"table""#, #","surface":7"#][random.integer(0...2)]
         let count = [0, 0, 1, 1, 1, 2, 2, 3][random.integer(0...7)]
@@ -247,7 +247,7 @@ enum SimulatedLine {
         return #""type":"touch","touches":[\#(touches.joined(separator: ","))]\#(surface)\#(more)"#
     }
 
-    /// Where something else has moved the camera.
+    /// Returns a position to which another source has moved the camera.
     private static func position(_ random: inout Seeded) -> String {
         let phase = ["began", "changed", "changed", "ended", "cancelled"][random.integer(0...4)]
         let zoom = random.number(1...22)

@@ -1,21 +1,21 @@
-// Who watches a simulation without taking part in it, and holds the hub to what no single client can see: two that
-// subscribe to the same are sent the same bytes, an error changes nothing, a camera is where its last event said, and it
-// never leaves what it was confined to.
+// Observers of a simulation that do not take part in it. They check promises that no single client can see: two clients
+// with equal subscriptions are sent the same bytes, an error changes nothing, a camera is where its last event said,
+// and it never leaves its constraints.
 
 import Hub
 import TestSupport
 
-/// Two clients that subscribe to the same at one moment. One reads at once, the other in drops.
+/// Two clients that make the same subscription at the same moment. One reads at once, the other bit by bit.
 struct SubscriberPair {
     private let prompt: HubPeer
     private let slow: HubPeer
-    /// What the prompt one has read and the slow one has not.
+    /// Lines that the prompt client has read and the slow one has not.
     private var unmatched: [String] = []
-    /// The camera's seq and position, as the prompt one knows them.
+    /// The camera's seq and position, as the prompt client knows them.
     private(set) var last: (seq: JSON?, position: JSON?)
-    /// What is wrong unless it turns out that the slow one has missed something.
+    /// A fault, unless it turns out that the slow client has missed something.
     private var doubt: String?
-    /// Whether one of them has missed something, or the camera is gone: from then on they differ.
+    /// Whether one of them has missed something or the camera is gone: afterwards they differ.
     private(set) var isSpent = false
 
     init(_ host: HubHost, camera: String, events: String) {
@@ -30,7 +30,7 @@ struct SubscriberPair {
         slow.close()
     }
 
-    /// Reads what has come; says what is wrong with it.
+    /// Reads what has arrived; returns what is wrong with it.
     mutating func look(_ random: inout Seeded) -> String? {
         for line in prompt.lines() {
             unmatched.append(line)
@@ -47,7 +47,7 @@ struct SubscriberPair {
                 matched += 1
             } else {
                 doubt = "a pair is told \(matched < unmatched.count ? unmatched[matched] : "nothing") and \(line)"
-                // A reset among what was missed goes ahead of the word that it was.
+                // A reset among the missed events comes before the message about the gap.
                 guard line.hasPrefix(#"{"type":"reset""#) else { return doubt }
             }
         }
@@ -58,7 +58,7 @@ struct SubscriberPair {
         return nil
     }
 
-    /// Takes note of a line; the message, where it tells how the camera stands.
+    /// Notes a line; returns the message if it reports the camera's state.
     private mutating func take(_ line: String) -> JSON? {
         guard let json = try? JSON(line), let type = json["type"]?.string, type != "gesture" else { return nil }
         isSpent = isSpent || ["lagged", "removed", "error"].contains(type)
@@ -66,11 +66,11 @@ struct SubscriberPair {
     }
 }
 
-/// A client that is told what a camera is fed, and is never slow.
+/// A client that follows a camera's input and is never slow.
 struct Recorder {
     private let camera: String
     private var peer: HubPeer
-    /// What it has written down, if it does.
+    /// Its recording, if it makes one.
     private(set) var tape: TraceTape?
     private var limits: PositionLimits?
 
@@ -80,7 +80,7 @@ struct Recorder {
         begin()
     }
 
-    /// Begins in the middle of things.
+    /// Subscribes in the middle of whatever happens.
     func begin() {
         let kinds = #"["gesture","move-started","camera-changed","idle"]"#
         peer.put(Array(#"{"type":"subscribe","camera":"\#(camera)","events":\#(kinds)}"#.utf8) + [0x0a])
@@ -94,7 +94,7 @@ struct Recorder {
 
     func leave() { peer.close() }
 
-    /// Reads what has come; says what is wrong with it.
+    /// Reads what has arrived; returns what is wrong with it.
     mutating func look() -> String? {
         for line in peer.lines() {
             if let complaint = take(line) { return "recorder: \(complaint): \(line)" }
@@ -125,14 +125,14 @@ struct Recorder {
     }
 }
 
-/// What a camera may not leave: a model that knows nothing but the settings.
+/// The limits of a camera's position: a model that knows only the settings.
 struct PositionLimits {
     private var zoom = (min: 2.0, max: 21.0)
     private var bounds: (south: Double, west: Double, north: Double, east: Double)?
-    /// Half of the last digit that is printed of a coordinate, and of a zoom.
+    /// Half of the last printed digit of a coordinate, and of a zoom.
     private static let (fineness, coarseness) = (0.6e-9, 0.6e-6)
 
-    /// Takes a request, or the settings that a camera is told to have.
+    /// Applies a request, or the settings that a camera reports.
     mutating func take(_ settings: JSON) {
         zoom.min = settings["minZoom"]?.number ?? zoom.min
         zoom.max = settings["maxZoom"]?.number ?? zoom.max
@@ -162,15 +162,15 @@ struct PositionLimits {
     }
 }
 
-/// Asks how things stand, in a turn in which nothing else happens.
+/// Queries the hub's state in a turn in which nothing else happens.
 struct Inspector {
     private let peer: HubPeer
 
     init(_ host: HubHost) { peer = host.connect() }
 
-    /// Has a line rejected that would change a camera; says what is wrong with the camera before and after it.
+    /// Sends a line that would change a camera but is rejected; returns what is wrong with the camera before or after.
     ///
-    /// - Parameter last: the camera's seq and position, where somebody knows them.
+    /// - Parameter last: the camera's seq and position, if known.
     func inspect(_ camera: String, _ host: HubHost, rejected: String, last: (seq: JSON?, position: JSON?)?) -> String? {
         let question = #"{"type":"get-camera","camera":"\#(camera)"}"#
         peer.send(Array("\(question)\n\(rejected)\n\(question)\n".utf8))
@@ -179,7 +179,7 @@ struct Inspector {
         guard let before = answers.first, let state = try? JSON(before), answers.count >= 3 else {
             return "no answer, but \(answers)"
         }
-        // There may be as many cameras as there can be.
+        // The limit of cameras may be reached.
         guard state["type"]?.string == "camera" else { return nil }
         if answers.last != before { return "\(before) became \(answers.last ?? "") by \(rejected)" }
         if let last, last.seq != state["seq"] || last.position != state["position"] {
@@ -190,7 +190,7 @@ struct Inspector {
         return state["position"].map(limits.contains) == true ? nil : "outside: \(before)"
     }
 
-    /// What the daemon counts.
+    /// Returns the daemon's counters.
     func stats() -> JSON? {
         peer.send(#"{"type":"stats"}"#)
         defer { peer.compact() }

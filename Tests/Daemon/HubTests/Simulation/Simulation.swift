@@ -1,7 +1,6 @@
-// The hub driven from seeds: many clients that feed, follow, resume, stall, read in drops, send rubbish, shred their bytes,
-// break off and replay, on a clock that jumps; and hubs that end, die, or leave everything to the next, with what was
-// saved whole or damaged. After every step everything that the hub promises is looked at, and a seed gives the same
-// bytes again.
+// The hub driven by random seeds: many clients that feed, follow, resume, stall, read bit by bit, send garbage, split
+// their bytes, break off and replay, on a clock that jumps; and hubs that end, die, or hand everything over, with saved
+// state that is whole or damaged. Every step checks all promises of the hub, and a seed always gives the same bytes.
 
 import Hub
 import TestSupport
@@ -10,14 +9,14 @@ import TestSupport
 struct Simulation {
     private var random: Seeded
     private let host: HubHost
-    /// Whether limits are so small that they are met all the time. Then no line is longer than what is read ahead.
+    /// Whether limits are so small that they are always reached. Then no line exceeds the read-ahead.
     private let isTight: Bool
     private var clients: [SimulatedClient] = []
     private var pairs: [String: SubscriberPair] = [:]
     private var recorders: [Recorder] = []
     private var inspector: Inspector
     private var invariants = HubInvariants()
-    /// What is on the disk.
+    /// The saved state on disk.
     private var saved: [UInt8]
 
     private(set) var checksum: UInt64 = 0xcbf2_9ce4_8422_2325
@@ -26,13 +25,13 @@ struct Simulation {
     private(set) var lines: [String] = []
     private let keepsLines: Bool
 
-    /// What the pairs of each camera ask for.
+    /// The events to which the pairs of each camera subscribe.
     private static let tastes = [
         "main": #""move-started","camera-changed","idle""#, "left": #""gesture","camera-changed","idle""#,
         "right": #""idle","camera-changed""#,
     ]
 
-    /// Every other seed has tight limits; who records is not to meet them.
+    /// Every other seed has tight limits, except for recordings, which must not reach them.
     init(seed: UInt64, keepsLines: Bool = false, isRecorded: Bool = false) {
         random = Seeded(seed)
         self.keepsLines = keepsLines
@@ -64,7 +63,7 @@ struct Simulation {
         SubscriberPair(host, camera: camera, events: Self.tastes[camera] ?? "")
     }
 
-    /// What was recorded.
+    /// The recorded traces.
     var traces: [TraceTape.Trace] { recorders.compactMap(\.tape).flatMap(\.traces) }
 
     mutating func run(steps: Int) {
@@ -83,7 +82,7 @@ struct Simulation {
         if let complaint { complaints.append(complaint) }
     }
 
-    // MARK: What happens
+    // MARK: Actions
 
     private mutating func act() {
         for camera in pairs.keys.sorted() { renewPair(camera) }
@@ -95,7 +94,7 @@ struct Simulation {
         case 4 where random.chance(0.1): if let index = anyClient() { leave(index) }
         case 5 where random.chance(0.4): if let index = anyClient() { startOrEndReplay(index) }
         case 6: injectFault()
-        // Who subscribes anew begins a trace in the middle of things.
+        // A new subscription begins a trace in the middle of whatever happens.
         case 7 where !recorders.isEmpty && random.chance(0.2): recorders[random.integer(0...2)].begin()
         case 10 where random.chance(0.3): if let index = anyClient() { wait(index) }
         case 11: if let index = anyClient() { steer(index) }
@@ -113,7 +112,7 @@ struct Simulation {
     private mutating func letTimePass() {
         switch random.integer(0...9) {
         case 0: host.jump(random.chance(0.05) ? random.number(0...1e8) : random.number(0...5000))
-        // What comes then comes at the very time of a frame.
+        // The next action happens exactly at the time of a frame.
         case 1...2: host.moveOn()
         case 3: host.pass(random.number(0...10_000))
         default: host.pass(random.number(0...60))
@@ -173,7 +172,7 @@ struct Simulation {
         }
     }
 
-    /// Every way to go: politely, abruptly, with all written, with what it reads broken off first.
+    /// Disconnects a client: politely, abruptly, after writing everything, or with its reading side broken first.
     private mutating func leave(_ index: Int) {
         switch random.integer(0...4) {
         case 0: clients[index].speech = .ending
@@ -201,12 +200,12 @@ struct Simulation {
         clients[index].isReplaying.toggle()
     }
 
-    /// Whoever has no replay of its own steers those of others.
+    /// Lets a client without its own replay steer those of others.
     private mutating func steer(_ index: Int) {
         guard !clients[index].isReplaying else { return }
         let id = clients[index].newID()
         let camera = SimulatedLine.anyCamera(&random)
-        // What waits for a lease may never have it, so that its answer is not waited for.
+        // A request that waits for a lease may never get it, so that no answer is expected.
         if random.chance(0.3) {
             return clients[index].say(#"{"camera":"\#(camera)",\#(SimulatedLine.lease(&random))}"#)
         }
@@ -217,7 +216,7 @@ struct Simulation {
         clients[index].say(#"{"camera":"\#(camera)","id":"\#(id)",\#(SimulatedLine.steering(&random))}"#, ids: [id])
     }
 
-    /// A camera rests, and nothing is asked of it for a time.
+    /// Brings a camera to rest and leaves it alone for a while.
     private mutating func leaveAlone(_ index: Int) {
         guard !clients[index].isReplaying else { return }
         let camera = SimulatedLine.anyCamera(&random)
@@ -228,8 +227,8 @@ struct Simulation {
         host.pass(random.number(0...9000))
     }
 
-    /// Another client removes the camera of a client's trace, whatever has become of that; then its owner asks for the camera
-    /// that it means by none, sends more of the trace, or ends it.
+    /// Another client removes the camera of a client's trace, whatever its state; then the owner sends a request
+    /// without a camera name, sends more of the trace, or ends it.
     private mutating func removeUnderReplay(of owner: Int) {
         if !clients[owner].isReplaying { startShortReplay(owner) }
         guard let camera = clients[owner].traceCamera, let other = anyClient(), other != owner else { return }
@@ -244,7 +243,7 @@ struct Simulation {
         if random.chance(0.2) { startOrEndReplay(owner) }
     }
 
-    /// A trace whose lines go on behind its end.
+    /// Starts a trace whose lines continue after its end.
     private mutating func startShortReplay(_ index: Int) {
         startOrEndReplay(index, playback: SimulatedLine.shortPlayback(&random))
         let more = SimulatedLine.withoutCamera(&random)
@@ -316,7 +315,7 @@ struct Simulation {
         collect()
     }
 
-    /// Somebody asked it to: then nothing is lost.
+    /// Ends the hub on request: then nothing is lost.
     private mutating func end() {
         host.hub.end(at: host.now)
         host.turn()
@@ -324,7 +323,7 @@ struct Simulation {
         restart(with: host.hub.savedState(isLast: true).bytes, keepsEpochs: true)
     }
 
-    /// At any time, with what is on the disk: perhaps not all of it, or something else.
+    /// Kills the hub at any time; the state on disk may be old, truncated or altered.
     private mutating func die() {
         collect()
         switch random.integer(0...3) {
@@ -340,7 +339,7 @@ struct Simulation {
     private mutating func restart(with bytes: [UInt8], keepsEpochs: Bool) {
         do {
             let state = try SavedState(bytes)
-            // With its epochs a state comes back to the last byte.
+            // With its epochs a state is restored to the last byte.
             host.restart(with: state, keepsEpochs: true)
             if host.hub.savedState(isLast: state.isLast).bytes != bytes { complain("another state came back") }
             if !keepsEpochs { host.restart(with: state) }
@@ -350,7 +349,7 @@ struct Simulation {
         returnOfTheClients()
     }
 
-    /// Nobody is connected any more. Some come back, and remember what they read.
+    /// Every connection is lost. Some clients reconnect and remember what they read.
     private mutating func returnOfTheClients() {
         saved = host.hub.savedState(isLast: false).bytes
         inspector = Inspector(host)
@@ -359,12 +358,12 @@ struct Simulation {
         for index in recorders.indices { recorders[index].comeBack(host) }
     }
 
-    // MARK: What must hold
+    // MARK: Checks
 
     private mutating func inspect() {
         host.turn()
         collect()
-        // Nothing else is to happen in the turn.
+        // Nothing else may happen in the turn.
         guard host.hub.deadline.map({ $0 > host.now }) != false else { return }
         let camera = SimulatedLine.anyCamera(&random)
         let last = pairs[camera].flatMap { $0.isSpent ? nil : $0.last }
@@ -399,7 +398,7 @@ struct Simulation {
         if let complaint = clients[index].take(json) { complain("client \(index): \(complaint): \(line)") }
     }
 
-    /// In the end everybody reads, everything is answered and comes to rest, and nothing is left.
+    /// In the end all clients read, everything is answered and comes to rest, and nothing is left.
     private mutating func rest() {
         for index in clients.indices {
             if clients[index].appetite != .broken { clients[index].appetite = .hungry }
@@ -414,9 +413,9 @@ struct Simulation {
                 steerer.send(#"{"type":"resume-replay","camera":"\#(camera)"}"#)
             }
             for index in clients.indices { clients[index].send(&random, host) }
-            // A trace that is played at its own pace may wait for hours.
+            // A trace played at its own pace may wait for hours.
             host.pass(3_600_000)
-            // One that is kept at its end has its client wait.
+            // A replay held at its end keeps its client waiting.
             for camera in SimulatedLine.cameras where attempt % 4 == 3 {
                 steerer.send(#"{"type":"get-replay","camera":"\#(camera)"}"#)
                 guard steerer.messages.last?["state"]?.string == "at-end" else { continue }
@@ -430,7 +429,7 @@ struct Simulation {
             }
             client.peer.close()
         }
-        // What the header of a trace set that had not ended.
+        // These were set by the header of a trace that had not ended.
         for camera in SimulatedLine.cameras {
             steerer.send(#"{"type":"set-idle-action","camera":"\#(camera)","action":null}"#)
         }

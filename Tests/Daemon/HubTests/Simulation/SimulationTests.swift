@@ -1,5 +1,5 @@
-// Simulations of whole lives of hubs, from seeds. `GIMBAL_SEEDS`, one or a range as 1-4000, says which; `GIMBAL_STEPS` how
-// long each is. A seed that fails is printed with the step, and can be run alone.
+// Simulations of whole hub lifetimes. `GIMBAL_SEEDS` selects the seeds, one or a range as 1-4000; `GIMBAL_STEPS` sets
+// the length. A failing seed is printed with its step, and can be run alone.
 
 import Foundation
 import TestSupport

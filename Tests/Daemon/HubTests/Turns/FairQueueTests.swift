@@ -1,4 +1,4 @@
-// Who is served next, alone: the queue itself, beside a model that looks at everybody each time.
+// The queue that decides which client is served next, compared with a model that inspects all clients each time.
 
 import TestSupport
 import Testing
@@ -8,7 +8,7 @@ import Testing
 @Suite struct FairQueueTests {
     private let host = HubHost()
 
-    /// Serves as many as a turn has time for.
+    /// Serves as many clients as a turn has time for.
     private func serve(
         _ queue: inout FairQueue, in turn: UInt64, atMost most: Int = .max,
         _ body: (Peer, inout FairQueue) -> Void = { _, _ in }
@@ -24,7 +24,7 @@ import Testing
         return served
     }
 
-    /// The places of some among all.
+    /// Returns the indices of some peers among all.
     private func places(_ some: [Peer], among all: [HubPeer]) -> [Int] {
         some.map { one in all.firstIndex { $0.peer === one } ?? -1 }
     }
@@ -125,7 +125,7 @@ import Testing
             for _ in 0..<random.integer(0...4) {
                 let index = random.integer(0...7)
                 if random.chance(0.01) { close(index) }
-                // Whoever waits is not served at once.
+                // A waiting client is not served at once.
                 if random.chance(0.4), !model.isWaiting(index) {
                     queue.serve(all[index].peer, in: turn)
                     model.servedIn[index] = turn
@@ -156,9 +156,9 @@ import Testing
     }
 }
 
-/// What the queue promises, in the plainest way.
+/// The queue's promises in their simplest form.
 private struct QueueModel {
-    /// Those that wait, in the order in which they came.
+    /// The waiting clients, in order of arrival.
     private(set) var waiting: [(index: Int, mayBeServed: Bool)] = []
     var closed: Set<Int> = []
     var servedIn: [UInt64]

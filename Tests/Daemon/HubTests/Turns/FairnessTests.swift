@@ -1,4 +1,4 @@
-// Whose turn it is: a quiet client beside neighbours that want all of it. Work is counted, so no clock is looked at.
+// Fair turns: a quiet client beside greedy neighbours. The tests count work and use no clock.
 
 import TestSupport
 import Testing
@@ -7,7 +7,7 @@ import GimbalProtocol
 @testable import Hub
 
 @Suite struct FairnessTests {
-    /// What clients send that want all of a daemon, a line each.
+    /// Lines of clients that try to monopolize a daemon.
     static let hostileLines: [String] = {
         func frame(_ objects: [String]) -> String { "[\(objects.joined(separator: ","))]" }
         let names = (0..<64).map { "\"camera\":\"c\($0)\"" }
@@ -53,12 +53,12 @@ import GimbalProtocol
         while !isCaughtUp {
             host.turn()
             let more = reader.lines()
-            // What a turn had no room to send comes in the next.
+            // Output that exceeds a turn is sent in the next one.
             #expect(more.count <= 2 * Limits().eventsPerTurn)
             lines += more
             isCaughtUp = more.isEmpty
         }
-        // A beginning, and 60 frames a second.
+        // The beginning, and 60 frames a second.
         for camera in ["a", "b"] {
             #expect(lines.count { $0.contains("\"camera\":\"\(camera)\"") } == 1 + 1800 * 60)
         }
@@ -90,7 +90,7 @@ import GimbalProtocol
         var most: UInt64 = 0
         for turn in 1...160 {
             for neighbour in neighbours where host.hub.wantsBytes(of: neighbour.peer) { neighbour.put(flood) }
-            // It asks for something now and then, after all have begun.
+            // It sends a request now and then, after all have started.
             let asks = turn > 32 && turn % 8 == 0
             if asks {
                 quiet.put(
@@ -106,7 +106,7 @@ import GimbalProtocol
             for neighbour in neighbours { _ = neighbour.lines() }
             for neighbour in neighbours { neighbour.compact() }
         }
-        // A turn ends with the line that uses it up; a line is at most an array of 64.
+        // A turn ends with the line that exhausts its budget; a line is at most an array of 64.
         #expect(most < 3000, "\(most)")
     }
 
@@ -124,14 +124,14 @@ import GimbalProtocol
         }
         let (least, most) = (try #require(answers.min()), try #require(answers.max()))
         #expect(least > 50 && most - least <= 2 * 8, "\(answers)")
-        // One that comes later, and wants less, does not wait for what they have been promised.
+        // A latecomer that wants less need not wait for what the others are owed.
         let late = host.connect()
         late.put(ping)
         host.turn()
         #expect(late.lines().count == 1)
     }
 
-    /// How many of 32 subscriptions that go on after an early event are answered in each turn, with markers behind it.
+    /// Returns how many of 32 subscriptions that resume after an early event, with markers after it, each turn answers.
     private func answersPerTurn(behind markers: Int) throws -> [Int] {
         var limits = Limits()
         limits.requestsPerTurn = 32
@@ -140,7 +140,7 @@ import GimbalProtocol
         func zoom(to zoom: Int) { feed.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":\#(zoom)}}"#) }
         zoom(to: 4)
         zoom(to: 5)
-        // A history has only what somebody has asked for.
+        // A history contains only events that some client has subscribed to.
         host.connect().send(#"{"type":"subscribe","events":["marker"]}"#)
         for _ in 0..<markers { feed.send(#"{"type":"marker","label":"here"}"#) }
         zoom(to: 6)
@@ -157,7 +157,7 @@ import GimbalProtocol
             answers.append(lines.count { $0["type"]?.string == "subscribed" })
             events += lines.filter { $0["type"]?.string != "subscribed" }.map { $0["seq"]?.number }
         }
-        // Each has brought what came after the third event.
+        // Each has received the events after the third one.
         #expect(events == (0..<32).flatMap { _ in (4...9).map(Double.init) })
         return answers
     }

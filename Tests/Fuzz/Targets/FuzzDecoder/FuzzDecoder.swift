@@ -1,11 +1,11 @@
-// Bytes to lines to requests: what comes out does not depend on how the bytes are cut, nor on what was decoded before;
-// and what is taken is JSON to Foundation as well.
+// From bytes to lines to requests: the result depends neither on how the bytes are cut nor on what was decoded before,
+// and everything accepted is also JSON to Foundation.
 
 import Foundation
 import FuzzSupport
 import GimbalProtocol
 
-/// What a line says, or what is wrong with it.
+/// A line's requests or its error.
 private struct Meaning: Equatable {
     var requests: [Request] = []
     var error: String?
@@ -19,8 +19,8 @@ private struct Meaning: Equatable {
     }
 }
 
-/// Foundation refuses numbers that no double holds, also where a member that nobody knows has them; nothing else of
-/// what is taken.
+/// Checks that Foundation reads an accepted line. It refuses only numbers that no double holds, even in an unknown
+/// member.
 private func checkJSON(_ line: [UInt8]) {
     let isHuge = line.contains { $0 | 0x20 == UInt8(ascii: "e") } || line.count > 300
     let isJSON = (try? JSONSerialization.jsonObject(with: Data(line), options: .fragmentsAllowed)) != nil
@@ -29,11 +29,11 @@ private func checkJSON(_ line: [UInt8]) {
 
 private struct Line: Equatable {
     var number: UInt64
-    /// `nil` is a line that is too long.
+    /// The line, or `nil` if it is too long.
     var bytes: [UInt8]?
 }
 
-/// The lines of a stream that comes in pieces.
+/// Returns the lines of a stream that arrives in pieces.
 private func lines(_ pieces: [ArraySlice<UInt8>]) -> [Line] {
     var framer = LineFramer()
     var waiting: [UInt8] = []
@@ -64,7 +64,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     for case let line? in whole.map(\.bytes) {
         let isTaken = (try? used.decode(line.span)) != nil
         if isTaken { checkJSON(line) }
-        // Putting an error into words takes far longer than decoding a line.
+        // Wording an error takes far longer than decoding a line.
         guard line.digest.isMultiple(of: 16) else { continue }
         var fresh = RequestDecoder()
         check(Meaning(line, &used) == Meaning(line, &fresh), "what was decoded before counts")

@@ -1,5 +1,5 @@
-// The description of a device that is kept beside recordings: what is taken has a range of positions, and a recording
-// read with it has touches at finite points.
+// The description of a device that is stored beside recordings: an accepted one has a range of positions, and a
+// recording read with it has touches at finite points.
 
 import FuzzSupport
 import TouchTraces

@@ -1,19 +1,18 @@
-// A byte string as a conversation of several clients with a hub. Control bytes that no line has are faults of
-// clients, clock and hub; everything else is what the client in hand sends. Two watchers subscribe to a camera, one for
-// each delivery: their streams keep the grammar. Nobody makes the hub hold more than a bound, and in the end nothing is
-// left to do.
+// A byte string as a conversation of several clients with a hub. Control bytes that no line contains are faults of
+// clients, clock and hub; all other bytes are sent by the selected client. Two watchers subscribe to a camera, one with
+// each delivery: their streams follow the grammar. The hub's memory stays bounded, and in the end no work is left.
 
 import FuzzSupport
 import Hub
 import TestSupport
 
-/// What a control byte means. A tab, an LF and a CR are data.
+/// The meaning of a control byte. A tab, an LF and a CR are data.
 private enum Step: UInt8 {
     case turn = 1, halfClose, close, hangUp, stall, makeRoom, cutShort, breakOff
     case nextDeadline = 0x0b, frame, second = 0x0e, hour
-    /// The client in hand; the last two are the watchers.
+    /// Selects a client; the last two are the watchers.
     case client0 = 0x10, client1, client2, client3, every, latest
-    /// Another hub goes on with everything; or does not come about.
+    /// Another hub takes over everything, or fails to.
     case handOver, abandonHandover
 }
 
@@ -67,7 +66,7 @@ private final class Conversation {
         look()
     }
 
-    /// Sends what the client in hand has to say. A client waits, as a full socket has it do, while nobody reads it.
+    /// Sends the selected client's data. A client waits while the hub does not read it, as with a full socket.
     private func put() {
         defer { data.removeAll() }
         guard inHand < clients.count, !data.isEmpty else { return }
@@ -96,7 +95,7 @@ private final class Conversation {
         do { try host.handOver() } catch { fatalError("nothing was handed over: \(error)") }
     }
 
-    // MARK: What must hold
+    // MARK: Checks
 
     private func look() {
         for index in clients.indices {
@@ -109,7 +108,7 @@ private final class Conversation {
     private func lookAtClient(_ peer: HubPeer) {
         _ = peer.lines()
         peer.compact()
-        // What a client has sent beyond the read-ahead limit at one time is its own.
+        // Bytes that a client has sent at once beyond the read-ahead limit are its own.
         check(peer.peer.memory < 1 << 19, "a peer holds \(peer.peer.memory) bytes")
     }
 
@@ -123,13 +122,13 @@ private final class Conversation {
                 fatalError("watcher \(index): \(complaint): \(line)")
             }
             guard json["type"] == .string("removed") else { continue }
-            // A camera of that name is another one.
+            // Another camera of that name is a different one.
             watchers[index].checker = StreamChecker(isEvery: index == 0)
             watchers[index].peer.put(Array((Self.subscription(index == 0 ? "every" : "latest") + "\n").utf8))
         }
     }
 
-    /// Everybody reads, everything comes to rest, everybody goes.
+    /// All clients read, everything comes to rest, all disconnect.
     func end() {
         put()
         let peers = clients.compactMap { $0 } + watchers.map(\.peer)

@@ -1,10 +1,10 @@
-// Datagrams of several sources, with time between them: whatever they are, what comes out is well formed, a source has what
-// its last frame said, no more sources have fingers than there may be, and silence lets all of them go.
+// Datagrams of several sources with time between them: whatever they contain, the output is well formed, a source has
+// the fingers of its last frame, the number of sources with fingers is limited, and silence lifts all of them.
 
 import FuzzSupport
 import TouchTraces
 
-/// What is on each source's surface, from the frames that came out.
+/// The fingers on each source's surface, according to the output frames.
 private struct Surfaces {
     private var fingers: [String: Int] = [:]
     var isEmpty: Bool { fingers.isEmpty }
@@ -26,8 +26,8 @@ private struct Surfaces {
     }
 }
 
-/// A datagram is a byte for its source and what its length lacks of four bytes, one for the time before it, one for its length
-/// in four bytes, and itself.
+/// A datagram consists of a byte for its source and the bytes it lacks of a multiple of four, one for the preceding
+/// delay, one for its length in units of four bytes, and its data.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var (rest, nowMs) = (input(start, count)[...], 0.0)
@@ -36,7 +36,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         let head = Array(rest.prefix(3))
         let datagram = rest.dropFirst(3).prefix(max(4 * Int(head[2]) - Int(head[0] >> 6), 0))
         rest = rest.dropFirst(3 + datagram.count)
-        // A quarter of them come so late that what was there is gone.
+        // A quarter of them arrive so late that earlier fingers have expired.
         nowMs += Double(head[1]) * 27
         let isDue = decoder.expiryMs.map { $0 <= nowMs } ?? false
         let gone = decoder.expire(at: nowMs)

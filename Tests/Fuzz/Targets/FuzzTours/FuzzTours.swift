@@ -1,11 +1,11 @@
-// A file of any format to a tour: whatever it is, it ends, and what is a tour is one that the daemon takes, comes back from
-// Gimbal's own form as it is, and from KML with as many keyframes.
+// From a file of any format to a tour: reading always ends, the daemon accepts every tour, which survives Gimbal's own
+// format unchanged, and KML with the same number of keyframes.
 
 import FuzzSupport
 import GimbalProtocol
 import Tours
 
-/// Whether the daemon takes the request of a tour.
+/// Whether the daemon accepts the request of a tour.
 private func isTaken(_ tour: NamedTour) -> Bool {
     guard let line = try? ClientRequest.tour(tour.keyframes).line().dropLast() else { return false }
     var decoder = RequestDecoder()

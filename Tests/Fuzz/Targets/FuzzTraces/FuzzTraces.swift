@@ -1,5 +1,5 @@
-// A recording of any format to a trace: it does not depend on how the bytes are cut, and what is no trace already
-// becomes one that the daemon takes line by line, from its header to its end.
+// From a recording of any format to a trace: the result does not depend on how the bytes are cut, and input that is not
+// yet a trace becomes one that the daemon accepts line by line, from header to end.
 
 import FuzzSupport
 import TouchTraces
@@ -25,7 +25,7 @@ private struct Conversion: Equatable {
     }
 }
 
-/// The requests of each line of a trace.
+/// Returns the requests of each line of a trace.
 private func decoded(_ trace: [UInt8]) -> [[Request]] {
     var framer = LineFramer()
     var decoder = RequestDecoder()

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""The adapters of Protocols/examples/adapters in Debian's chromium: beside the camera cases, and leading a daemon's.
+"""The adapters of Protocols/examples/adapters in Debian's chromium, compared with the camera cases and leading a
+camera.
 
-    adapters.py ENGINES GIMBALD [GIMBAL_WEB]
+   adapters.py ENGINES GIMBALD [GIMBAL_WEB]
 
-ENGINES is a folder with maplibre-gl.js and deck.js; GIMBALD is the daemon. Without GIMBAL_WEB a few lines here stand in
-for it. It prints what fails, and the worst errors.
+ENGINES is a folder with maplibre-gl.js and deck.js; GIMBALD is the daemon. Without GIMBAL_WEB a few lines here replace
+it. Prints failures and the worst errors.
 """
 
 import contextlib
@@ -35,7 +36,7 @@ ENGINES, GIMBALD, *GIMBAL_WEB = (Path(argument).resolve() for argument in sys.ar
 
 PICTURES = os.environ.get("PAGE_PICTURES")
 
-# Which engines are here; Google's is a stand-in.
+# The installed engines; Google's is a stand-in.
 ENGINE_FILES = {"maplibre": "maplibre-gl.js", "deck": "deck.js"}
 MISSING = {name for name, file in ENGINE_FILES.items() if not (ENGINES / file).exists()}
 
@@ -62,7 +63,7 @@ TYPES = {".js": "text/javascript", ".css": "text/css", ".html": "text/html"}
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """Files for the page, and below /gimbal gimbal-web, as a web server has it, or what stands in for it."""
+    """Serves the page's files, and gimbal-web or its stand-in below /gimbal, as a web server would."""
 
     daemon_threads = True
 
@@ -71,7 +72,7 @@ class Server(http.server.ThreadingHTTPServer):
         self.gimbal = gimbal
         self.web, self.token = link.split("/#token=") if link else (None, "a-link-that-feeds")
         self.pages = {}
-        # What pages of all origins may read: text by path.
+        # Files that pages of all origins may read: text by path.
         self.public = {}
         threading.Thread(target=self.serve_forever, daemon=True).start()
         self.origin = f"http://127.0.0.1:{self.server_port}"
@@ -87,7 +88,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.send_response(status)
         for name, value in (more or {}).items():
             self.send_header(name, value)
-        # Browsers keep what they have compiled of what they may keep.
+        # Browsers keep compiled code only of files that they may cache.
         self.send_header("Cache-Control", "max-age=600" if self.path.startswith("/engines/") else "no-store")
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
@@ -95,7 +96,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def forward(self, path, body=None):
-        """Asks gimbal-web in its own name, and hands on what it says, as it comes."""
+        """Forwards the request to gimbal-web with its own name, and streams the response."""
         host = self.server.web.removeprefix("http://")
         headers = {name: value for name, value in self.headers.items() if name.lower() not in ("host", "origin")}
         connection = http.client.HTTPConnection(host)
@@ -120,7 +121,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         return False
 
     def stream(self):
-        """A page's connection to the daemon; what comes of it goes to the page, answers too."""
+        """A page's connection to the daemon; everything received goes to the page, including answers."""
         page = f"page-{len(self.server.pages)}"
         with socket.socket(socket.AF_UNIX) as connection:
             connection.connect(str(self.server.gimbal))
@@ -154,7 +155,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if path in self.server.public:
             return self.answer(200, self.server.public[path].encode(), "application/json", {"Access-Control-Allow-Origin": "*"})
         if path == "/":
-            # Engines are large: who needs none is sooner there.
+            # Engines are large: a page that needs none loads faster without them.
             page = re.sub('<script src="/engines.*\n', "", PAGE) if self.path == "/?small" else PAGE
             return self.answer(200, page.encode(), "text/html")
         if path == "/favicon.ico":
@@ -174,7 +175,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 def chromium():
     options = webdriver.ChromeOptions()
     options.binary_location = "/usr/bin/chromium"
-    # Chromium's sandbox does not start as root, as continuous integration often is. WebGL is drawn by software.
+    # Chromium's sandbox does not start as root, as in continuous integration. WebGL is rendered in software.
     for argument in ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--enable-unsafe-swiftshader",
                      "--use-gl=angle", "--use-angle=swiftshader", "--window-size=1000,900"]:
         options.add_argument(argument)
@@ -190,7 +191,7 @@ class Page:
         self.run("while (!window.leading) await new Promise(requestAnimationFrame)")
 
     def run(self, body, *arguments):
-        """What an async function of this body gives in the page."""
+        """Returns the result of an async function with this body in the page."""
         result = self.browser.execute_async_script(
             "const given = [...arguments], done = given.pop();"
             f"(async (...values) => {{ {body} }})(...given)"
@@ -210,7 +211,7 @@ def expect(condition, text):
 
 
 def cases():
-    """The cases that the camera itself is held against, and new ones."""
+    """Returns the cases with which the camera itself is compared, and new ones."""
     known = (CASES / "camera-cases.ndjson").read_text().splitlines()
     # Debian's Python has mpmath.
     made = subprocess.run([sys.executable, CASES / "camera-cases.py", "make", "1000", "11"], capture_output=True,
@@ -236,7 +237,7 @@ def check_cases(page, tests):
         for kind in ("project", "unproject"):
             expect(result[kind] is not None and result[kind] <= limit,
                    f"{name}: {kind} is {result[kind]} px off, in {result['cases'].get(kind)}")
-        # README.md has it to a digit or two; other processors' sines may differ in the last ones.
+        # README.md gives it to a digit or two; other processors' sines may differ in the last ones.
         said = re.search(rf"^\| `?{re.escape(name)}.*? \| ([0-9.e-]+)", README, re.MULTILINE)
         expect(not said or float(said[1]) / 3 < result["project"] < 3 * float(said[1]),
                f"README.md says {said and said[1]} px of {name}, and it is {result['project']}")
@@ -244,14 +245,14 @@ def check_cases(page, tests):
 
 
 def table(title):
-    """The columns of a table of README.md whose first one has that title, and the row below."""
+    """Returns the columns of the README.md table whose first column has that title, and the row below."""
     lines = README.splitlines()
     row = next(number for number, line in enumerate(lines) if line.startswith(f"| {title} |"))
     return [[cell.strip() for cell in lines[number].strip("|").split("|")][1:] for number in (row, row + 2)]
 
 
 def check_numbers(page):
-    """Engines that are not here: their numbers beside what is computed apart from them."""
+    """Compares the numbers of engines that are not installed with independent computations."""
     apart = page.run("return checks.googleRoundTrip(cases)")
     expect(apart < 0.01, f"Google's numbers, read back, are {apart} px off")
     tilted = page.run("return checks.googleTilted()")
@@ -262,7 +263,7 @@ def check_numbers(page):
     expect(earth["eyes"] < 1e-3, f"ViewSync's eye is {earth['eyes']} px from Cesium's")
     expect(earth["range"] < 1e-6, f"a range, read back, is {earth['range']} off")
 
-    # What README.md says of both: as much at the worst, and not much less.
+    # README.md's figures for both: the error is at most as large, and not much smaller.
     worst = {}
     for zoom, apart in [*earth["flat"].items(), *earth["tilted"].items()]:
         zoom = str(min(int(zoom), 12))
@@ -315,8 +316,8 @@ FLIGHTS = {
     "low and far": (SCREEN, at(51.5074, -0.1278, 13), at(52.52, 13.405, 12), {"curve": 0.6, "speed": 20}),
     "straight up": (SCREEN, at(40.7128, -74.006, 15), at(40.7128, -74.006, 5, 45, 30), {}),
 }
-# What is not as MapLibre does it, and in how many frames each of the two does it: MapLibre jumps where a flight would be too
-# long, and where there is no way at all it takes half a second, and a daemon a quarter.
+# Differences from MapLibre, and the number of frames in each of the two: MapLibre jumps if a flight would be too long,
+# and without any distance it takes half a second, a daemon a quarter.
 UNLIKE = {
     "too long": (*FLIGHTS["across a continent"][:3], {"maxDuration": 100}, 6, 0),
     "of the bearing": (SCREEN, at(10, 10, 10), at(10, 10, 10, 90), {}, 15, 30),
@@ -324,7 +325,7 @@ UNLIKE = {
 
 
 def flown(viewport, start, end, options):
-    """The frames of a flight as a daemon makes them, and when the last one comes, in milliseconds."""
+    """Returns the frames of a flight by a daemon, and the time of the last one in milliseconds."""
     names = {"duration": "durationMs", "maxDuration": "maxDurationMs"}
     request = {"type": "animate", "timeMs": 0, "update": {"kind": "set-camera", "position": end}, "path": "flight",
                "easing": "linear", **{names.get(name, name): value for name, value in options.items()}}
@@ -336,8 +337,8 @@ def flown(viewport, start, end, options):
 
 
 def check_flights(page):
-    """Flights beside MapLibre's own, frame for frame. What differs by definition is only how zooms are counted: the world has
-    512 points at MapLibre's zoom 0, and 256 here. Both are straight in Mercator."""
+    """Compares flights with MapLibre's own, frame for frame. By definition, only the zooms' origin differs: the world
+    has 512 points at MapLibre's zoom 0, and 256 here. Both are straight in Mercator."""
     if "maplibre" in MISSING:
         return None
 
@@ -372,7 +373,7 @@ MAPS = {name: left for name, left in {"maplibre": 0, "deck": 240, "leaflet": 480
 
 
 def actions(page, *fingers, kind="mouse"):
-    """Pointers, each a list of steps: a point to go to, `down`, `up`, `down right`, or milliseconds to wait."""
+    """Moves pointers, each a list of steps: a point to go to, `down`, `up`, `down right`, or milliseconds to wait."""
     sources = []
     for number, steps in enumerate(fingers):
         made = []
@@ -391,7 +392,7 @@ def actions(page, *fingers, kind="mouse"):
 
 
 def check_sent(page, name, phases=("began", "changed", "ended")):
-    """One map has led, from `began` to `ended`; nobody else said anything."""
+    """Checks that one map has led, from `began` to `ended`, and nothing else was sent."""
     lines = page.run("return leading.takeSent()")
     told = [line for line in lines if line["type"] == "position"]
     expect(len({line["gesture"] for line in told}) == 1, f"{name}: several maps have led: {lines}")
@@ -408,7 +409,7 @@ def check_sent(page, name, phases=("began", "changed", "ended")):
 
 
 def check_all_maps(page, name, zoom=None):
-    """All maps show where the camera is."""
+    """Checks that all maps show the camera's position."""
     camera = page.run("return leading.camera('wall')")["position"]
     for kind in MAPS:
         shown = page.run("return leading.position(values[0])", kind)
@@ -431,7 +432,7 @@ def check_leading(page, server):
     page.run("await leading.known('wall', { height: values[0] })", SIZE)
     ask(type="move", update={"kind": "set-camera", "position": start})
 
-    # Who only follows says nothing.
+    # A map that only follows sends nothing.
     page.run("leading.takeSent()")
     for kind, left in MAPS.items():
         page.run("await leading.add(values[0], values[0], 'wall', values[1])", kind,
@@ -470,7 +471,7 @@ def check_leading(page, server):
             expect(moved > 40, f"{name} of {kind} has moved the camera by {moved} points")
             before = camera
 
-    # Of another size it is the same picture, and nobody has moved it.
+    # At another size the picture is the same, and no map has been moved by hand.
     zoom = page.run("return leading.camera('wall')")["position"]["zoom"]
     page.run("await leading.resize(values[0], values[1])", SIZE / 2, zoom - 1)
     page.run("await leading.resize(values[0], values[1])", SIZE, zoom)
@@ -479,7 +480,7 @@ def check_leading(page, server):
     expect(sent == [], f"maps that are resized have sent {sent}")
     check_all_maps(page, "maps that were resized")
 
-    # Bearing and angle, as a mouse sets them.
+    # Bearing and angle, as set with a mouse.
     for kind in {"maplibre", "deck"} & set(MAPS):
         x, y = MAPS[kind] + 60, 150
         actions(page, [(x, y), "down right", *[(x + step * 8, y - step * 4) for step in range(1, 9)], 200, "up right"])
@@ -494,7 +495,7 @@ def check_leading(page, server):
         rest()
         page.run("leading.takeSent()")
 
-    # A wheel comes with nothing that says when it is over.
+    # A wheel has no event that marks its end.
     for kind, left in MAPS.items():
         if kind == "google":
             continue  # A stand-in has no wheel.
@@ -511,7 +512,7 @@ def check_leading(page, server):
     if "maplibre" not in MAPS:
         return
 
-    # Fingers, as a screen has them.
+    # Fingers as on a touchscreen.
     before = page.run("return leading.camera('wall')")["position"]
     actions(page, [(95, 115), "down", *[(95 - step * 5, 115) for step in range(1, 9)], 300, "up"],
             [(135, 115), "down", *[(135 + step * 5, 115) for step in range(1, 9)], 300, "up"], kind="touch")
@@ -520,7 +521,7 @@ def check_leading(page, server):
     after = check_all_maps(page, "a pinch of maplibre")
     expect(after["zoom"] > before["zoom"] + 0.5, f"a pinch has zoomed from {before['zoom']} to {after['zoom']}")
 
-    # A constraint holds the camera, and the map comes back to it.
+    # A constraint holds the camera, and the map returns to it.
     ask(type="set-zoom-range", maxZoom=after["zoom"])
     page.run("leading.takeSent()")
     actions(page, [(95, 115), "down", *[(95 - step * 5, 115) for step in range(1, 9)], 300, "up"],
@@ -532,7 +533,7 @@ def check_leading(page, server):
     held = check_all_maps(page, "a pinch beyond the limit")
     expect(held["zoom"] == after["zoom"], f"the limit {after['zoom']} became {held['zoom']}")
 
-    # A finger that lands stops what moves.
+    # A finger that lands stops a motion.
     ask(type="animate", update={"kind": "zoom-to", "zoom": 2}, durationMs=60_000, easing="linear")
     page.run("leading.takeSent()")
     actions(page, [(115, 115), "down", 100, "up"])
@@ -541,7 +542,7 @@ def check_leading(page, server):
     check_sent(page, "a finger that rests", ["began", "ended"])
     check_all_maps(page, "a finger that rests")
 
-    # A map that is taken away while it is moved leaves the camera at rest.
+    # A map that is removed while it is moved leaves the camera at rest.
     actions(page, [(115, 115), "down", (135, 115), (155, 115)])
     page.run("while (!leading.isLeading()) await new Promise(requestAnimationFrame); leading.end('maplibre')")
     actions(page, ["up"])
@@ -552,7 +553,7 @@ def check_leading(page, server):
 
 
 def check_return(browser, daemon):
-    """A page whose stream has ended comes back, and has what it missed."""
+    """A page whose stream has ended reconnects, and gets what it missed."""
     server = Server(daemon.socket)
     page = Page(browser, f"{server.origin}/?small")
     zoom = lambda value: daemon.ask(json.dumps({
@@ -571,7 +572,7 @@ def check_return(browser, daemon):
 
 
 def check_own_page(browser, daemon):
-    """A page of another origin follows a camera and feeds it, without a proxy, if it was allowed; no other one does."""
+    """A page of an allowed other origin follows a camera and feeds it without a proxy; no other one does."""
     if not GIMBAL_WEB:
         print("adapters: skipped: pages of another origin: gimbal-web is not built", flush=True)
         return
@@ -625,7 +626,7 @@ def check_shared(page):
         expect(results[name] == value, f"lines, {name}: {results[name]} instead of {value}")
 
 
-# MARK: What the documentation says
+# MARK: Documentation
 
 FOLDER = FOLDERS["adapters"]
 
@@ -638,7 +639,7 @@ def check_documentation(browser, server, ask):
     for name in sorted(file.name for file in FOLDER.iterdir() if file.suffix in (".js", ".html")):
         expect(f"]({name})" in README, f"README.md does not name {name}")
 
-    # The five lines at the head of each module, and those of the README.
+    # The five lines at the top of each module, and those of the README.
     examples = {"README.md": "".join(blocks(README, "js"))}
     for file in sorted(FOLDER.glob("*.js")):
         head = re.match(r"(?://.*\n)+", file.read_text())[0]
@@ -654,7 +655,7 @@ def check_documentation(browser, server, ask):
             failures = page.run("return await leading.example(...values)", text, server.token, "/gimbal")
             expect(failures == [], f"the example of {name} says {failures}")
 
-    # The table for who writes the same in another language.
+    # The table for implementations in other languages.
     rows = [json.loads(line) for line in "".join(blocks(README, "json earth")).splitlines()]
     expect(len(rows) >= 5, "README.md has no numbers of the earth")
     found = page.run("return checks.earthNumbers(values[0])", rows)
@@ -683,7 +684,7 @@ def check_wall(browser, server, ask):
     browser.get(f"{server.origin}/adapters/maplibre.html?camera={name}&lead#token={server.token}")
     page.run("const state = document.getElementById('state');"
              "while (state.textContent) await new Promise(requestAnimationFrame)")
-    # The picture has lines on its ground.
+    # The picture shows lines on its ground.
     for _ in range(100):
         drawn = page.run("""
             const image = new Image(), canvas = document.createElement("canvas");
@@ -712,7 +713,7 @@ def check_wall(browser, server, ask):
 
 
 def check_in_step(browser, server, path):
-    """Engines that follow a camera draw each frame for the time at which it is seen, by what the daemon tells ahead."""
+    """Engines that follow a camera draw each frame for its display time, with the positions announced by the daemon."""
     if not server.web:
         print("adapters: skipped: engines in step: gimbal-web is not built")
         return
@@ -722,7 +723,7 @@ def check_in_step(browser, server, path):
     page.run("await leading.begin(values[0], 'ahead')", server.token)
     page.run("await leading.ask('ahead', { type: 'set-viewport', width: values[0], height: values[0] })", SIZE)
     page.run("await leading.known('ahead', { height: values[0] })", SIZE)
-    # Google's stand-in shows what it is asked for 30 ms later, as its documentation allows. Leaflet knows whole pixels.
+    # Google's stand-in shows a camera 30 ms after the request, as its documentation allows. Leaflet uses whole pixels.
     engines = {kind: 360 / 2048 if kind == "leaflet" else 1e-6 for kind in MAPS if kind != "google"}
     for kind in engines:
         page.run("await leading.add(values[0], values[0], 'ahead', values[1])", kind,
@@ -744,7 +745,7 @@ PLACES = {"#ff0000": (46.62, 8.80), "#00c000": (46.43, 9.15), "#0000ff": (46.33,
 
 
 def dots(browser):
-    """Where the middle of each colour of PLACES is on the screen, in pixels."""
+    """Returns the middle of each colour of PLACES on the screen, in pixels."""
     return browser.execute_async_script("""
         const [image, colors, done] = arguments;
         (async () => {
@@ -771,7 +772,7 @@ def dots(browser):
 
 
 def check_page_style(browser, daemon):
-    """gimbal-web's own page draws its camera by MapLibre, in a style whose data come from another origin."""
+    """gimbal-web's own page draws its camera with MapLibre, in a style with data from another origin."""
     if "maplibre" in MISSING or not GIMBAL_WEB:
         print("adapters: skipped: the page in a style of one's own", flush=True)
         return
@@ -832,7 +833,7 @@ def check_page_style(browser, daemon):
         expect(credits == "© A & B | MapLibre", f"the style's sources are named: {credits!r}")
         if PICTURES:
             browser.save_screenshot(f"{PICTURES}/styled.png")
-        # It goes where the camera goes, and other cameras are drawn by it, too.
+        # It follows the camera, and draws other cameras, too.
         daemon.ask(json.dumps({**move, "update": {"kind": "set-bearing", "bearing": 0}}))
         expect(wait(lambda: (dots(browser)["#ff0000"] or [0])[0] and dots(browser)["#ff0000"] != found["#ff0000"]),
                "the map follows the camera")
@@ -857,7 +858,7 @@ class Daemon:
 
     @contextlib.contextmanager
     def serve(self, *options):
-        """Runs gimbal-web, and gives its link."""
+        """Runs gimbal-web; returns its link."""
         process = subprocess.Popen([*GIMBAL_WEB, "--socket", self.socket, *options], stdout=subprocess.PIPE, text=True,
                                    stderr=subprocess.DEVNULL)
         try:
@@ -867,7 +868,7 @@ class Daemon:
             process.wait()
 
     def ask(self, line):
-        """The answers to a line."""
+        """Returns the answers to a line."""
         with socket.socket(socket.AF_UNIX) as connection:
             connection.connect(str(self.socket))
             connection.sendall(line.encode() + b"\n")

@@ -12,7 +12,7 @@ import { nearest, positionOf, project, unproject } from "/adapters/projection.js
 
 // MARK: The camera cases
 
-/** A camera that is set by hand, and keeps what is sent to it. */
+/** A camera that is set by hand and records what is sent to it. */
 class Puppet extends EventTarget {
     position = null;
     viewport = null;
@@ -36,7 +36,7 @@ const cameraOf = ({ lat, lng, zoom, bearing, pitch }, { viewport, camera: { padd
     viewport: { ...viewport, padding },
 });
 
-/** What a case says: a camera shows a place at a point, or one shows at a point what another has at its own. */
+/** Returns a case's claims: a camera shows a place at a point, or shows at a point what another shows at its own. */
 function claimsOf(test) {
     const { op, exact, viewport: { width, height } } = test, camera = cameraOf(test.camera, test);
     const then = exact.camera && cameraOf(exact.camera, test);
@@ -58,13 +58,13 @@ function claimsOf(test) {
 
 const apart = (one, other) => one && other ? Math.hypot(one.x - other.x, one.y - other.y) : Infinity;
 
-/** Whether the place at a point is a copy of one that is nearer: there the world is smaller than the viewport. */
+/** Whether the place at a point is a copy of a nearer one, where the world is smaller than the viewport. */
 const isCopy = (camera, point) =>
     camera.position.zoom < 5 && apart(project(camera, unproject(camera, point)), point) > 1;
 
 /**
  * The worst errors of an engine over cases, in points. `engineFor(viewport)` gives `show(camera)`, `project(place)` and
- * `unproject(point)`; `isShown` says which cameras it can show.
+ * `unproject(point)`; `isShown` tells which cameras it can show.
  */
 async function worst(cases, engineFor, isShown = () => true) {
     const result = { claims: 0, project: 0, unproject: 0, cases: {} };
@@ -75,7 +75,7 @@ async function worst(cases, engineFor, isShown = () => true) {
         const engine = await engineFor(test.viewport);
         for (const claim of claimsOf(test)) {
             const then = claim.then ?? claim.camera;
-            // No camera of the daemon's is there.
+            // A daemon's camera cannot be there.
             if (Math.abs(then.position.target.latitude) > 85) continue;
             if (!isShown(claim.camera) || !isShown(then)) continue;
             if (isCopy(then, claim.point) || claim.from && isCopy(claim.camera, claim.from)) continue;
@@ -84,7 +84,7 @@ async function worst(cases, engineFor, isShown = () => true) {
             const seen = claim.from ? engine.unproject(claim.from) : claim.place;
             if (claim.then) engine.show(claim.then);
             note("project", apart(engine.project(seen), claim.point), test);
-            // What is unprojected is held against the camera's own projection, which is held against the cases itself.
+            // The result is compared with the camera's own projection, which is itself compared with the cases.
             const found = engine.unproject(claim.point);
             note("unproject", apart(found && project(then, found), claim.point), test);
         }
@@ -92,7 +92,7 @@ async function worst(cases, engineFor, isShown = () => true) {
     return result;
 }
 
-/** Engines by the size of their element, which are made once. */
+/** Makes one engine for each size of their element. */
 function bySize(make) {
     const engines = new Map();
     return async ({ width, height }) => {
@@ -107,7 +107,7 @@ function bySize(make) {
     };
 }
 
-/** An engine that follows a puppet by its adapter, on a map as large as the viewport. */
+/** Returns an engine that follows a puppet by its adapter, on a map as large as the viewport. */
 function following(follow) {
     const camera = new Puppet();
     follow(camera);
@@ -142,14 +142,14 @@ export const mapLibreCases = (cases) => worst(cases, bySize(async (element) => {
     return mapLibreEngine(map, following((camera) => maplibre.follow(map, camera)));
 }));
 
-/** Flat cases with north up; what is at their points is computed, by the projection that is held against the cases. */
+/** Flat cases with north up; the places at their points come from the projection that is compared with the cases. */
 const northUp = (cases) => cases.filter(({ op, group }) => op === "project" && group === "flat").map((test) => {
     const turned = { ...test, camera: { ...test.camera, bearing: 0 } };
     const { latitude, longitude } = unproject(cameraOf(turned.camera, turned), test.exact.point);
     return { ...turned, latLng: { lat: latitude, lng: longitude } };
 });
 
-/** Where Leaflet draws tiles and lines, and by `rounded` its markers: those are at whole pixels. */
+/** Where Leaflet draws tiles and lines, or, if `rounded`, its markers, which are at whole pixels. */
 export const leafletCases = (cases, rounded) => worst(northUp(cases), bySize(async (element) => {
     const map = L.map(element, { zoomSnap: 0, zoomControl: false, attributionControl: false }).setView([0, 0], 1);
     return {
@@ -170,7 +170,7 @@ async function deckMap(element, options = {}) {
             initialViewState: { longitude: 0, latitude: 0, zoom: 1 }, onLoad: () => resolve(view), ...options,
         });
     });
-    // It learns in its first frame how large it is.
+    // It learns its size in its first frame.
     while (view.height !== element.clientHeight) await new Promise(requestAnimationFrame);
     return view;
 }
@@ -194,8 +194,8 @@ export const deckCases = (cases) => worst(cases, bySize(async (element) => {
 }));
 
 /**
- * A map that follows before it has loaded, and is given another style: how far off the corners of a camera are that
- * MapLibre by itself would not show, at the edge of the world; after each of the two.
+ * A map that follows before it has loaded, then gets another style. After each step returns the error at the corners
+ * of a camera at the edge of the world, which MapLibre by itself would not show.
  */
 export async function mapLibreStyles() {
     const element = document.createElement("div"), errors = [];
@@ -223,7 +223,7 @@ export async function mapLibreStyles() {
     return errors;
 }
 
-/** A map that is larger or smaller than the viewport shows the same picture, as high as itself. */
+/** A map that is larger or smaller than the viewport shows the same picture, scaled to its height. */
 export async function mapLibreScaled(cases) {
     const [width, height] = [700, 500], element = document.createElement("div");
     element.style.cssText = `position: absolute; left: 0; top: 0; width: ${width}px; height: ${height}px`;
@@ -246,8 +246,8 @@ export async function mapLibreScaled(cases) {
 }
 
 /**
- * A flight of MapLibre's own beside one of the daemon's, whose `frames` come each 1/60 s: how many milliseconds MapLibre's
- * takes, and how far the two cameras are apart at the worst. MapLibre's clock is set by hand, and its time goes on evenly.
+ * Compares MapLibre's own flight with a daemon's, whose `frames` are 1/60 s apart: returns the duration of MapLibre's
+ * in milliseconds, and the largest differences of the two cameras. MapLibre's clock is set by hand, in even steps.
  */
 export async function mapLibreFlight({ from, to, viewport, ...options }, frames) {
     const { width, height } = viewport, element = document.createElement("div");
@@ -287,9 +287,9 @@ export async function mapLibreFlight({ from, to, viewport, ...options }, frames)
     return result;
 }
 
-// MARK: Numbers of engines that are not here
+// MARK: Numbers of missing engines
 
-/** Google's flat maps, by their documented numbers: a world of 256 · 2^zoom pixels, seen from above. */
+/** Google's flat maps, with their documented numbers: a world of 256 · 2^zoom pixels, seen from above. */
 export const googleCases = (cases) => worst(cases, async ({ width, height }) => {
     let options;
     const seen = () => ({
@@ -303,7 +303,7 @@ export const googleCases = (cases) => worst(cases, async ({ width, height }) => 
     };
 }, ({ position }) => position.viewingAngle === 0 && position.zoom >= 5);
 
-/** What cameraOptions gives, read back, is the position: the largest difference, in points on the screen. */
+/** Reads the result of cameraOptions back; returns the largest difference from the position, in screen points. */
 export function googleRoundTrip(cases) {
     let largest = 0;
     for (const test of cases) {
@@ -318,7 +318,7 @@ export function googleRoundTrip(cases) {
     return largest;
 }
 
-/** Where a tilted camera's places are on a vector map with a field of view of 25°, in points from where they belong. */
+/** Returns the errors of a tilted camera's places on a vector map with a field of view of 25°, in points. */
 export function googleTilted() {
     const errors = {};
     for (const viewingAngle of [0, 15, 30, 45, 65]) {
@@ -343,7 +343,7 @@ const minus = (one, other) => one.map((value, axis) => value - other[axis]);
 const dot = (one, other) => one.reduce((total, value, axis) => total + value * other[axis], 0);
 const cross = ([a, b, c], [d, e, f]) => [b * f - c * e, c * d - a * f, a * e - b * d];
 
-/** A pinhole in space: where it sees a point of the earth, in points of the viewport; `fov` is from left to right. */
+/** A pinhole camera: projects a point of the earth to points of the viewport; `fov` is horizontal. */
 function pinhole({ eye, look, up, fov }, { width, height }) {
     const right = cross(look, up), focal = width / 2 / Math.tan(fov * Math.PI / 360);
     return (point) => {
@@ -355,7 +355,7 @@ function pinhole({ eye, look, up, fov }, { width, height }) {
 const add = (...terms) =>
     [0, 1, 2].map((axis) => terms.reduce((total, [factor, vector]) => total + factor * vector[axis], 0));
 
-/** Cesium's HeadingPitchRange about a target, as its documentation has it. */
+/** Cesium's HeadingPitchRange about a target, according to its documentation. */
 function cesiumEye(camera) {
     const { longitude, latitude, heading, pitch, range, fov } = cesium.lookAt(camera);
     const degrees = 180 / Math.PI, target = { latitude: latitude * degrees, longitude: longitude * degrees };
@@ -363,7 +363,7 @@ function cesiumEye(camera) {
     const ahead = add([Math.sin(heading), east], [Math.cos(heading), north]);
     const look = add([Math.cos(pitch), ahead], [Math.sin(pitch), up]);
     const { width, height } = camera.viewport;
-    // Cesium's field of view is that of the wider side.
+    // Cesium's field of view applies to the wider side.
     const focal = Math.max(width, height) / 2 / Math.tan(fov / 2);
     return {
         eye: add([1, earth.pointAt(target)], [-range, look]), look,
@@ -387,7 +387,7 @@ function viewSyncEye(camera) {
 }
 
 /**
- * Over the ellipsoid, the worst differences in points: of Cesium's camera from where the target belongs, of
+ * Returns the worst differences over the ellipsoid in points: of Cesium's camera from the target's place, of
  * ViewSync's eye from Cesium's, and of either from the flat camera, by zoom, at the edges of the viewport that meet
  * the ground.
  */
@@ -417,7 +417,7 @@ export function roundEarth(cases) {
     return result;
 }
 
-/** Numbers that README.md has, for who writes the same in another language. */
+/** The numbers in README.md, for implementations in other languages. */
 export function earthNumbers(cameras) {
     return cameras.map(({ position, viewport }) => ({
         range: earth.rangeOf({ position, viewport }),
@@ -426,7 +426,7 @@ export function earthNumbers(cameras) {
     }));
 }
 
-/** KML is XML: the element as a parser reads it. */
+/** Returns the KML element as an XML parser reads it. */
 export function parsedLookAt(camera) {
     const namespaces = 'xmlns="http://www.opengis.net/kml/2.2" xmlns:gx="http://www.google.com/kml/ext/2.2"';
     const text = kml.lookAtElement(camera).replace("<LookAt>", `<LookAt ${namespaces}>`);

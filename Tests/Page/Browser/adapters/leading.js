@@ -1,5 +1,5 @@
-// Maps that lead and follow a daemon's cameras, in a browser's page: adapters.py drags them about and asks what was
-// sent; and what all adapters share, with an engine and a camera that are set by hand.
+// Maps that lead and follow a daemon's cameras, in a browser page: adapters.py drags them and checks what was sent.
+// Also the code shared by all adapters, with an engine and a camera that are set by hand.
 
 import * as cesium from "/adapters/cesium.js";
 import * as deckgl from "/adapters/deck.js";
@@ -12,13 +12,13 @@ import { connect } from "/adapters/stream.js";
 
 const frame = () => new Promise(requestAnimationFrame);
 
-/** What was sent by this page, and what it was told. */
+/** What this page has sent, and the errors it received. */
 const sent = [];
 const told = [];
 export const connections = [];
 let cameras;
 
-/** Connects to the server's daemon, and waits for what a camera is. */
+/** Connects to the server's daemon, and waits for a camera's state. */
 export async function begin(token, name, refresh) {
     const original = window.fetch;
     window.fetch = (address, options) => {
@@ -81,8 +81,8 @@ const makers = {
 };
 
 /**
- * A stand-in for google.maps.Map, as late as its documentation lets it be: a camera that is set some time after it was
- * asked for, and told later still; and fingers that scroll it.
+ * A stand-in for google.maps.Map, as slow as its documentation allows: it sets a camera some time after the request,
+ * and reports it later still; fingers can scroll it.
  */
 class GoogleMap {
     #camera = { center: { lat: 0, lng: 0 }, zoom: 2, heading: 0, tilt: 0 };
@@ -126,7 +126,7 @@ class GoogleMap {
 
     #move(options) {
         this.#camera = { ...this.#camera, ...options };
-        // In no promised order, and not at once.
+        // In no guaranteed order, and not at once.
         setTimeout(() => {
             for (const type of ["center_changed", "zoom_changed", "idle"])
                 for (const listener of this.#listeners[type] ?? []) listener();
@@ -134,7 +134,7 @@ class GoogleMap {
     }
 }
 
-/** What Cesium is asked for. */
+/** A stand-in for Cesium that records what it is asked for. */
 const Cesium = {
     Viewer: class {
         canvas = Object.assign(document.createElement("canvas"), { style: "width: 200px; height: 100px" });
@@ -155,8 +155,8 @@ const Cesium = {
 };
 
 /**
- * Runs an example of the documentation, and waits until it listens to `camera`, if it follows that. Its names are
- * what a user's page has.
+ * Runs an example of the documentation, and waits until it listens to `camera`, if it follows that. The names it
+ * uses are those of a user's page.
  */
 export async function example(text, token, base) {
     const failures = [];
@@ -180,13 +180,13 @@ export async function example(text, token, base) {
     });
     const code = text.replaceAll("http://127.0.0.1:8117", base).replaceAll(/from "\.\/(.*)"/g, (_, file) => `from "${location.origin}/adapters/${file}"`);
     await import(URL.createObjectURL(new Blob([code], { type: "text/javascript" })));
-    // Who connects follows a camera of the daemon's.
+    // An example that does not connect by itself follows the daemon's camera.
     const follows = code.includes("follow(") && !code.includes("connect(");
     while (follows && !isFollowed && !failures.length) await frame();
     return failures;
 }
 
-/** What Cesium is asked for, by a viewer that follows this camera. */
+/** Returns what a viewer that follows this camera asks of Cesium. */
 export function cesiumShown(camera) {
     const viewer = new Cesium.Viewer();
     cesium.follow(viewer, Object.assign(new EventTarget(), camera), Cesium);
@@ -201,24 +201,24 @@ export async function add(name, kind, cameraName, { left = 0, width = 400, heigh
     maps[name] = { ...made, element, end: made.follow(made.map, cameras.camera(cameraName), { lead }) };
 }
 
-/** Gives all maps another height, and waits until they show their camera as large. */
+/** Changes the height of all maps, and waits until they show their camera at that size. */
 export async function resize(height, zoom) {
     for (const { map, element } of Object.values(maps)) {
         element.style.height = `${height}px`;
-        // Leaflet sees no element change, only windows.
+        // Leaflet notices only resized windows, not elements.
         map.invalidateSize?.();
     }
     for (const { position } of Object.values(maps)) while (Math.abs(position().zoom - zoom) > 1e-5) await frame();
 }
 
-/** Takes a map off the page. */
+/** Removes a map from the page. */
 export function remove(name) {
     maps[name].end();
     maps[name].element.remove();
     delete maps[name];
 }
 
-/** Takes a map away from its camera. */
+/** Disconnects a map from its camera. */
 export const end = (name) => maps[name].end();
 
 export const camera = (name) => {
@@ -228,30 +228,30 @@ export const camera = (name) => {
 
 export const position = (name) => maps[name].position();
 
-/** Whether a gesture of a map has begun, and has not ended. */
+/** Whether a gesture of a map has begun and not ended. */
 export const isLeading = () => sent.findLast(({ type }) => type === "position")?.phase === "changed";
 
-/** Whether this page has sent a position since it was last asked what it has sent. */
+/** Whether this page has sent a position since the last `takeSent`. */
 export const hasLed = () => sent.some(({ phase }) => phase === "changed");
 
-/** What this page has sent since it was last asked. */
+/** Returns what this page has sent since the last call. */
 export const takeSent = () => sent.splice(0);
 export const takeErrors = () => told.splice(0);
 
-/** Waits until a camera's viewport, or its zoom, is that. */
+/** Waits until a camera's viewport or zoom has this value. */
 export async function known(name, { height, zoom }) {
     const camera = cameras.camera(name);
     while (height && camera.viewport?.height !== height || zoom && camera.position?.zoom !== zoom) await frame();
 }
 
-/** Sends a message about a camera, and gives its answer. */
+/** Sends a message about a camera, and returns its answer. */
 export const ask = (name, message) => cameras.camera(name).send(message);
 
-/** Waits until a camera rests, and this page knows where, and has nothing more to send of what it has done. */
+/** Waits until a camera rests, and this page knows where, and has nothing more to send. */
 export async function rest(name) {
     const camera = cameras.camera(name);
     for (let count = -1; count !== sent.length;) {
-        // What fingers have done to a map is told in its next frames; an inertia ends in some tenths of a second.
+        // A map reports finger movements in its next frames; inertia ends within a few tenths of a second.
         for (let frames = 0; frames < 3; frames += 1) await frame();
         while (sent.findLast(({ type }) => type === "position")?.phase.match(/began|changed/)) await frame();
         const { seq } = await camera.send({ type: "await-idle", timeoutMs: 10_000 });
@@ -264,9 +264,9 @@ export async function rest(name) {
     return camera.position;
 }
 
-// MARK: What all adapters share
+// MARK: Code shared by all adapters
 
-/** An engine and a camera that are set by hand; what is sent waits until it is answered. */
+/** Returns an engine and a camera that are set by hand; messages wait until they are answered. */
 function linked({ lead = true } = {}) {
     const surface = document.createElement("div"), shown = [], frames = [], answers = [];
     const at = (zoom) => positionOf({ latitude: 0, longitude: 0, zoom });
@@ -287,10 +287,10 @@ function linked({ lead = true } = {}) {
         type === "position" ? phase + (position ? ` ${position.zoom}` : "") : type;
     return {
         shown, camera, stop, listening: () => listeners !== null,
-        /** The engine moves by itself, as fingers do it. */
+        /** Moves the engine, as fingers would. */
         move: (zoom) => { current = at(zoom); listeners.moved(); },
         rest: () => listeners.rested(), resize: () => listeners.resized(),
-        /** The daemon tells. */
+        /** Sets the camera, as the daemon would. */
         tell: (zoom) => { camera.position = at(zoom); camera.dispatchEvent(new Event("change")); },
         press: (pointerId = 1) => surface.dispatchEvent(new PointerEvent("pointerdown", { pointerId })),
         lift: (pointerId = 1, type = "pointerup") => window.dispatchEvent(new PointerEvent(type, { pointerId })),
@@ -303,7 +303,7 @@ function linked({ lead = true } = {}) {
     };
 }
 
-/** Each gives what happened, and what must. */
+/** Each returns what happened, and what must. */
 export const shared = {
     async "a camera that moves is shown, and nothing is sent"() {
         const it = linked();
@@ -433,7 +433,7 @@ export const shared = {
     },
 };
 
-/** A camera of lines: which of them count. */
+/** A camera fed with lines, some of which must be ignored. */
 export async function lines() {
     const { Cameras } = await import("/adapters/cameras.js");
     const results = {}, written = [];
