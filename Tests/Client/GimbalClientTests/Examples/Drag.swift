@@ -2,11 +2,11 @@
 
 import GimbalClient
 
-/// One finger drags the map 120 points to the left, and holds it before it lifts: nothing flies on.
+/// Drags the map 120 points to the left with one finger. The finger stops before it lifts, so there is no fling.
 func drag(_ camera: RemoteCamera) async throws {
     try await camera.send(GestureEvent(.pan, .began))
     for step in 1...10 {
-        // Points from where the finger landed: right is positive, and so is down.
+        // In points from where the finger landed, right and down positive.
         let way = ScreenPoint(x: -12 * Double(step), y: 0)
         try await camera.send(GestureEvent(.pan, .changed, .pan(way)))
     }
