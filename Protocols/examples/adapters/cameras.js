@@ -15,7 +15,7 @@ import { isSame } from "./projection.js";
 
 const nextFrame = globalThis.requestAnimationFrame ?? ((draw) => setTimeout(() => draw(performance.now()), 1000 / 60));
 
-/** One camera: `position`, `viewport`, `seq` and `epoch` as last told, null before that; `change` when they change. */
+/** One camera: `position`, `viewport`, `seq` and `epoch` as last reported, null until then; `change` on each change. */
 export class Camera extends EventTarget {
     position = null;
     viewport = null;
@@ -32,25 +32,25 @@ export class Camera extends EventTarget {
         this.#cameras = cameras;
     }
 
-    /** Sends messages about this camera, several as one frame, and gives the answer to the last; an error is thrown. */
+    /** Sends messages about this camera, several as one batch. Resolves to the last answer, or rejects on an error. */
     send(...messages) {
         return this.#cameras.send(...messages.map((message) => ({ ...message, camera: this.name })));
     }
 
-    /** Takes the position that the daemon tells of the present; null ends what it has told ahead, too. */
+    /** Takes the current position from the daemon; null also drops positions announced ahead of their time. */
     tell(position) {
         this.#told = isSame(position, this.position) ? this.position : position;
         if (!position) this.#schedule.clear();
         if (this.#schedule.isEmpty) this.position = this.#told;
     }
 
-    /** Takes a position that the daemon tells ahead; without one, nothing waits any more. */
+    /** Takes a position that the daemon announces ahead of its time; none revokes all announced before. */
     present(presentation) {
         if (presentation) this.#schedule.add(presentation); else this.#schedule.clear();
         if (!this.#isDrawing) this.#draw(performance.now());
     }
 
-    /** Brings it to where it is when the frame is seen that begins then. */
+    /** Sets the position due when the frame that begins at `time` is seen. */
     #draw(time) {
         const shown = this.#schedule.at(wallTimeOf(time)), position = shown ?? this.#told;
         if (position !== this.position) {
@@ -61,13 +61,13 @@ export class Camera extends EventTarget {
         if (this.#isDrawing) nextFrame((next) => this.#draw(next));
     }
 
-    /** Asks where the camera is, and how large its viewport. */
+    /** Asks for the camera's position and viewport. */
     refresh() {
         return this.send({ type: "get-camera" });
     }
 }
 
-/** What begins to count anew, and is true whatever was known. */
+/** The messages at which `seq` starts afresh; their state replaces whatever was known. */
 const BEGINNINGS = new Set(["subscribed", "reset", "lagged"]);
 
 /** All cameras of a daemon. Events: `camera`, whose `detail` is the name of a new one; `error`, with its message. */
@@ -81,8 +81,8 @@ export class Cameras extends EventTarget {
     #refresh;
 
     /**
-     * `write` sends a line, without its end. It may give a promise of the lines that answer, or have them read later.
-     * Where a camera begins its viewport is asked for, unless `refresh` is false: then who carries the lines asks.
+     * `write` sends a line, without its LF. It may return a promise of the lines that answer, or have them read later.
+     * When a camera begins, its viewport is requested; if `refresh` is false, the carrier of the lines does that.
      */
     constructor(write, { refresh = true } = {}) {
         super();
@@ -90,7 +90,7 @@ export class Cameras extends EventTarget {
         this.#refresh = refresh;
     }
 
-    /** The camera of that name, whether it has been told of or not. */
+    /** Returns the camera of that name, whether or not the daemon has reported it. */
     camera(name = "main") {
         let camera = this.#cameras.get(name);
         if (!camera) {
@@ -100,12 +100,12 @@ export class Cameras extends EventTarget {
         return camera;
     }
 
-    /** The names of all cameras that were told of or asked for. */
+    /** The names of all cameras reported or asked for, sorted. */
     get names() {
         return [...this.#cameras.keys()].sort();
     }
 
-    /** Sends messages, several as one frame, and gives the answer to the last; an error is thrown. */
+    /** Sends messages, several as one batch. Resolves to the last answer, or rejects on an error. */
     async send(...messages) {
         const id = `${this.#prefix}-${this.#count += 1}`, last = messages.length - 1;
         const lines = messages.map((message, index) => index === last ? { ...message, id } : message);
@@ -122,7 +122,7 @@ export class Cameras extends EventTarget {
         }
     }
 
-    /** Takes a line of the daemon's. A blank one is none. */
+    /** Takes a line from the daemon; a blank one is ignored. */
     read(line) {
         if (!line.trim()) return;
         const message = JSON.parse(line);
@@ -136,7 +136,7 @@ export class Cameras extends EventTarget {
         request?.resolve(message);
     }
 
-    /** The connection is lost: what was asked has no answer. */
+    /** Rejects all unanswered requests, since the connection is lost. */
     lose(reason = "the connection is lost") {
         for (const { reject } of this.#requests.values()) reject(new Error(reason));
     }

@@ -19,7 +19,7 @@ import { rangeOf } from "./earth.js";
 import { link } from "./link.js";
 import { DEGREE, EYE_DISTANCE } from "./projection.js";
 
-/** What `camera.lookAt` wants, in radians and metres; `fov` is that of the wider side of a scene of that size. */
+/** Returns the arguments of `camera.lookAt`, in radians and metres; `fov` is along the longer side of the scene. */
 export function lookAt(camera, { width, height } = camera.viewport) {
     const { target, bearing = 0, viewingAngle = 0 } = camera.position;
     return {
@@ -29,7 +29,7 @@ export function lookAt(camera, { width, height } = camera.viewport) {
     };
 }
 
-/** Makes a viewer follow a camera until the function that comes back is called. */
+/** Makes a viewer follow a camera; returns a function that stops it. */
 export function follow(viewer, camera, Cesium) {
     return link({
         show(camera) {

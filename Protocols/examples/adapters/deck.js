@@ -18,7 +18,7 @@
 import { link } from "./link.js";
 import { paddingOf, positionOf, scaleOf } from "./projection.js";
 
-/** What a MapView of `height` pixels has to be given to show a camera. */
+/** Returns the view state with which a MapView of `height` pixels shows a camera. */
 export function viewState({ position, viewport }, height) {
     const scale = scaleOf(viewport, height);
     return {
@@ -31,7 +31,7 @@ export function viewState({ position, viewport }, height) {
     };
 }
 
-/** Makes a Deck that has loaded follow a camera until the function that comes back is called. */
+/** Makes a loaded Deck follow a camera; returns a function that stops it. */
 export function follow(deck, camera, { lead = false } = {}) {
     const canvas = deck.getCanvas();
     let scale = 1, state = null;

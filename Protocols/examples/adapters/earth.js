@@ -4,23 +4,23 @@
 
 import { anglesOf, DEGREE, EYE_DISTANCE, NEW_VIEWPORT, positionOf } from "./projection.js";
 
-/** The equator, in metres: what a map of the whole world is wide. */
+/** The length of the equator in metres: the width of a map of the whole world. */
 const CIRCUMFERENCE = 40_075_016.686;
 const EQUATORIAL_RADIUS = 6_378_137, ECCENTRICITY_SQUARED = 6.69437999014e-3;
 
-/** From the eye to the target, in metres: 1.5 · H · 40,075,016.686 · cos φ / (256 · 2^zoom). */
+/** Returns the distance from the eye to the target, in metres: 1.5 · H · 40,075,016.686 · cos φ / (256 · 2^zoom). */
 export function rangeOf({ position, viewport }) {
     const { height } = viewport ?? NEW_VIEWPORT, { target, zoom } = position;
     return EYE_DISTANCE * height * CIRCUMFERENCE * Math.cos(target.latitude * DEGREE) / (256 * 2 ** zoom);
 }
 
-/** The position of a camera that looks at a target from such a range. */
+/** Returns the position of a camera that looks at a target from that range. */
 export function positionAt({ latitude, longitude, heading = 0, tilt = 0, range }, viewport = NEW_VIEWPORT) {
     const width = EYE_DISTANCE * viewport.height * CIRCUMFERENCE * Math.cos(latitude * DEGREE) / range;
     return positionOf({ latitude, longitude, zoom: Math.log2(width / 256), bearing: heading, viewingAngle: tilt });
 }
 
-/** The angle between the left and the right edge of the viewport, in degrees. */
+/** Returns the angle between the left and the right edge of the viewport, in degrees. */
 export function horizontalFieldOfView({ viewport }) {
     const { width, height } = viewport ?? NEW_VIEWPORT;
     return 2 * Math.atan(width / (2 * EYE_DISTANCE * height)) / DEGREE;
@@ -30,7 +30,7 @@ const sum = (...vectors) => [0, 1, 2].map((axis) => vectors.reduce((total, [fact
     total + factor * vector[axis], 0));
 const dot = (one, other) => one[0] * other[0] + one[1] * other[1] + one[2] * other[2];
 
-/** East, north and up at a place. */
+/** Returns the unit vectors east, north and up at a place. */
 export function axesAt({ latitude, longitude }) {
     const [sinLat, cosLat] = [Math.sin(latitude * DEGREE), Math.cos(latitude * DEGREE)];
     const [sinLng, cosLng] = [Math.sin(longitude * DEGREE), Math.cos(longitude * DEGREE)];
@@ -40,7 +40,7 @@ export function axesAt({ latitude, longitude }) {
     };
 }
 
-/** A place, in metres from the middle of the earth. */
+/** Returns the point of a place, in metres from the earth's centre. */
 export function pointAt({ latitude, longitude, altitude = 0 }) {
     const { up } = axesAt({ latitude, longitude });
     const normal = EQUATORIAL_RADIUS / Math.sqrt(1 - ECCENTRICITY_SQUARED * up[2] ** 2);
@@ -50,7 +50,7 @@ export function pointAt({ latitude, longitude, altitude = 0 }) {
     ];
 }
 
-/** The place of a point, by Bowring's formula, repeated until it stands. */
+/** Returns the place of a point, by Bowring's formula, repeated until it converges. */
 export function placeOf([x, y, z]) {
     const aside = Math.hypot(x, y), flat = Math.sqrt(1 - ECCENTRICITY_SQUARED);
     let reduced = Math.atan2(z, aside * flat), latitude = 0;
@@ -66,10 +66,10 @@ export function placeOf([x, y, z]) {
 }
 
 /**
- * Where the eye is, and where it looks, if the target is at its `altitude`, or else 0: latitude, longitude and altitude
- * in metres; heading, tilt (0 looks straight
- * down) and roll in degrees, at the eye. Under it north and the vertical are others than at the target: on a small
- * scale they are the camera's bearing and viewing angle, and roll is 0.
+ * Returns where the eye is, and where it looks, with the target at its `altitude` (default 0): latitude, longitude, and
+ * altitude in metres; heading, tilt (0 looks straight down) and roll in degrees, at the eye. There, north and the
+ * vertical differ from those at the target. If the eye is near, heading and tilt are the camera's bearing and viewing
+ * angle, and roll is 0.
  */
 export function eyeOf({ position, viewport }) {
     const { sinTilt, cosTilt, sinTurn, cosTurn } = anglesOf(position);

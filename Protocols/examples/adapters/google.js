@@ -21,17 +21,17 @@
 import { link } from "./link.js";
 import { anglesOf, DEGREE, groundUnder, paddingOffset, positionOf, scaleOf, shifted } from "./projection.js";
 
-/** From the eye to the middle of a vector map, in heights of the map. */
+/** The distance from the eye to the middle of a vector map, in heights of the map. */
 const EYE_DISTANCE = 0.5 / Math.tan(12.5 * DEGREE);
 
-/** From the middle of the map to the target on the ground: to the east and south, in pixels. */
+/** Returns the way on the ground from the middle of the map to the target: east and south, in pixels. */
 function padded(position, viewport, height) {
     const offset = paddingOffset(viewport, scaleOf(viewport, height));
     const view = { ...anglesOf(position), distance: EYE_DISTANCE * height };
     return groundUnder(offset, view) ?? { east: 0, south: 0 };
 }
 
-/** What `moveCamera` wants to show a camera on a map that is `height` pixels high. */
+/** Returns the options with which `moveCamera` shows a camera on a map `height` pixels high. */
 export function cameraOptions({ position, viewport }, height) {
     const zoom = position.zoom + Math.log2(scaleOf(viewport, height));
     const { east, south } = padded(position, viewport, height);
@@ -39,7 +39,7 @@ export function cameraOptions({ position, viewport }, height) {
     return { center: { lat: latitude, lng: longitude }, zoom, heading: position.bearing, tilt: position.viewingAngle };
 }
 
-/** The position of a map that has these options. */
+/** Returns the position of a map with these options. */
 export function positionFrom({ center, zoom, heading = 0, tilt = 0 }, viewport, height) {
     const view = { bearing: heading, viewingAngle: tilt };
     const target = shifted(
@@ -47,7 +47,7 @@ export function positionFrom({ center, zoom, heading = 0, tilt = 0 }, viewport, 
     return positionOf({ ...target, ...view, zoom: zoom - Math.log2(scaleOf(viewport, height)) });
 }
 
-/** Makes a map follow a camera until the function that comes back is called. */
+/** Makes a map follow a camera; returns a function that stops it. */
 export function follow(map, camera, { lead = false } = {}) {
     const element = map.getDiv();
     let height = element.clientHeight, viewport = null;

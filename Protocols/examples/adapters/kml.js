@@ -18,7 +18,7 @@
 
 import { eyeOf, horizontalFieldOfView, rangeOf } from "./earth.js";
 
-/** A LookAt's numbers, by the names of its elements: degrees and metres. */
+/** Returns the numbers of a LookAt, by the names of its elements, in degrees and metres. */
 export function lookAt(camera) {
     const { target, bearing = 0, viewingAngle = 0 } = camera.position;
     const { latitude, longitude } = target;
@@ -28,7 +28,7 @@ export function lookAt(camera) {
 // Not every reader understands exponents.
 const decimal = (value, digits) => value.toFixed(digits).replace(/\.?0+$/, "").replace(/^-0$/, "0");
 
-/** A `<LookAt>`, whose prefix `gx` is Google's `http://www.google.com/kml/ext/2.2`. */
+/** Returns a `<LookAt>`; its prefix `gx` is Google's namespace `http://www.google.com/kml/ext/2.2`. */
 export function lookAtElement(camera) {
     const { longitude, latitude, altitude, heading, tilt, range } = lookAt(camera);
     // In the order of KML's schema.
@@ -42,12 +42,12 @@ export function lookAtElement(camera) {
     return `<LookAt>${lines.join("")}</LookAt>`;
 }
 
-/** Unix time's beginning, in the seconds since the year 1 by which ViewSync counts. */
+/** The beginning of Unix time in ViewSync's seconds, which count from the year 1. */
 const UNIX_EPOCH = 62_135_596_800;
 
 /**
- * A datagram of ViewSync: counter, latitude, longitude, altitude, heading, tilt, roll, begin and end of the time
- * shown, and the planet, of which the earth's name is empty.
+ * Returns a ViewSync datagram: counter, latitude, longitude, altitude, heading, tilt, roll, begin and end of the time
+ * shown, and the planet, which is empty for the earth.
  */
 export function viewSync(counter, camera, date = new Date()) {
     const { latitude, longitude, altitude, heading, tilt, roll } = eyeOf(camera);

@@ -16,7 +16,7 @@
 import { link } from "./link.js";
 import { paddingOffset, positionOf, scaleOf } from "./projection.js";
 
-/** Makes a map follow a camera until the function that comes back is called. */
+/** Makes a map follow a camera; returns a function that stops it. */
 export function follow(map, camera, { lead = false } = {}) {
     let scale = 1, offset = { x: 0, y: 0 };
     return link({

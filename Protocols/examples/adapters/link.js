@@ -11,12 +11,12 @@
 import { isSame } from "./projection.js";
 
 /**
- * Makes an engine follow a camera until the function that comes back is called.
+ * Makes an engine follow a camera; returns a function that stops it.
  *
- * `engine` has `show(camera)`; to be led by it, too, `read()`, the position that it shows, `surface`, the element
- * that fingers touch, and `listen({moved, rested, resized})`, which gives a function that ends it. `rested` says
- * whether no finger is on the surface. An engine that would draw what it shows in the next frame has `draw()`, which
- * draws it in this one: positions that are told ahead are for the frame that has begun.
+ * `engine` has `show(camera)`. To lead, too, it has `read()`, which returns the position it shows, `surface`, the
+ * element that fingers touch, and `listen({moved, rested, resized})`, which returns a function that ends it. `rested`
+ * returns whether no finger is on the surface. An engine that would draw only in the next frame has `draw()`, which
+ * draws in this one: positions announced ahead of their time are meant for the frame that has begun.
  */
 export function link(engine, camera, { lead = false } = {}) {
     // Many maps may lead over one connection to the daemon.

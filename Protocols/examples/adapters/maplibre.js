@@ -18,7 +18,7 @@
 import { link } from "./link.js";
 import { paddingOf, positionOf, scaleOf } from "./projection.js";
 
-/** What `jumpTo` wants to show a camera on a map that is `height` pixels high. */
+/** Returns the options with which `jumpTo` shows a camera on a map `height` pixels high. */
 export function jumpOptions({ position, viewport }, height) {
     const scale = scaleOf(viewport, height);
     return {
@@ -29,7 +29,7 @@ export function jumpOptions({ position, viewport }, height) {
     };
 }
 
-/** Makes a map follow a camera until the function that comes back is called. */
+/** Makes a map follow a camera; returns a function that stops it. */
 export function follow(map, camera, { lead = false } = {}) {
     // The camera has its own constraints, and MapLibre's would move it away: some 600 px, near the world's edge.
     map.setTransformConstrain((lngLat, zoom) => ({ center: lngLat, zoom: zoom ?? 0 }));

@@ -9,21 +9,21 @@
 
 import { latitudeOf, longitudeOf, mercatorX, mercatorY, nearest } from "./projection.js";
 
-/** The longest way from one position to the next, and how long the last one counts where the next is missing; in ms. */
+/** The longest movement to a next position, and how long the last one holds if the next is missing; in ms. */
 const LONGEST_WAY = 50, PATIENCE = 1000;
 
-/** The most positions that are kept. */
+/** The most positions kept. */
 const MOST = 512;
 
-/** From a frame's begin until it is seen, about; in ms. */
+/** About how long it takes from the begin of a frame until it is seen, in ms. */
 const FRAME = 1000 / 60;
 
-/** When a frame is seen that begins at `frameTime`, on the wall clock, which may be set: it is asked for each frame. */
+/** Returns the wall-clock time at which a frame that begins at `frameTime` is seen. Call it each frame: it may jump. */
 export function wallTimeOf(frameTime) {
     return frameTime + wallClockAhead() + FRAME;
 }
 
-/** How far the wall clock is ahead of the page's own. Another process may have had the processor between the two: then again. */
+/** Returns how far the wall clock is ahead of the page's own. Reads again if a pause came between the two clocks. */
 function wallClockAhead() {
     for (let tries = 1; ; tries++) {
         const [before, wallTime, after] = [performance.now(), Date.now(), performance.now()];
@@ -31,13 +31,13 @@ function wallClockAhead() {
     }
 }
 
-/** The positions of one camera that were told ahead. */
+/** The positions of one camera that were announced ahead of their time. */
 export class Schedule {
     #positions = [];
 
     get isEmpty() { return this.#positions.length === 0; }
 
-    /** Takes a position, in place of all that were to be shown at its time or later. */
+    /** Adds a position, which replaces all that are due at its time or later. */
     add({ presentAt, position, moving = false }) {
         this.#positions = this.#positions.filter((known) => known.presentAt < presentAt).slice(1 - MOST);
         this.#positions.push({ presentAt, position, moving });
@@ -45,7 +45,7 @@ export class Schedule {
 
     clear() { this.#positions = []; }
 
-    /** Where the camera is at a time; null where that is not known. What is over then is forgotten. */
+    /** Returns where the camera is at a time, or null if unknown, and forgets what is over by then. */
     at(time) {
         const index = this.#positions.findLastIndex(({ presentAt }) => presentAt <= time);
         if (index < 0) return null;
@@ -62,7 +62,7 @@ export class Schedule {
     }
 }
 
-/** The position that far, from 0 to 1, on the straight way of a linear animation. */
+/** Returns the position at a share, 0 to 1, of the straight way of a linear animation. */
 function between(from, to, share) {
     const mix = (a, b) => a + (b - a) * share;
     const longitude = nearest(to.target.longitude, from.target.longitude);

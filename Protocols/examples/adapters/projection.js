@@ -9,16 +9,16 @@
 //     const point = project(camera, { latitude: 48.87, longitude: 2.3 });   // in points; null behind the camera
 //     const place = unproject(camera, { x: 195, y: 100 });                  // null at or above the horizon
 
-/** In radians. */
+/** One degree, in radians. */
 export const DEGREE = Math.PI / 180;
 
-/** The eye is so many heights of the viewport from the target: a vertical field of view of 36.87°. */
+/** The distance from the eye to the target, in heights of the viewport: a vertical field of view of 36.87°. */
 export const EYE_DISTANCE = 1.5;
 
-/** A new camera's viewport: what holds until the camera's own is known. */
+/** The viewport of a new camera, used until the camera's own is known. */
 export const NEW_VIEWPORT = { width: 390, height: 844 };
 
-/** Mercator's plane: the world from 0 to 1, x to the east and y to the south. The poles are far, but not for ever. */
+/** The Mercator plane: the world from 0 to 1, x to the east and y to the south. The poles are far, but finite. */
 export const mercatorX = (longitude) => (longitude + 180) / 360;
 
 export function mercatorY(latitude) {
@@ -26,40 +26,40 @@ export function mercatorY(latitude) {
     return 0.5 - Math.log((1 + sine) / (1 - sine)) / (4 * Math.PI);
 }
 
-/** A longitude of Mercator's plane, not wrapped. */
+/** Returns the longitude of an x on the Mercator plane, not wrapped. */
 export const longitudeOf = (x) => x * 360 - 180;
 
 export const latitudeOf = (y) => Math.atan(Math.sinh(Math.PI * (1 - 2 * y))) / DEGREE;
 
-/** The same longitude, in the turn around the world that is nearest to `to`. */
+/** Returns the same longitude, in the turn around the world nearest to `to`. */
 export function nearest(longitude, to) {
     return longitude + 360 * Math.round((to - longitude) / 360);
 }
 
-/** How many pixels of a map that is `height` pixels high are one point of the viewport. */
+/** Returns how many pixels of a map `height` pixels high make one point of the viewport. */
 export function scaleOf(viewport, height) {
     return height / (viewport ?? NEW_VIEWPORT).height;
 }
 
-/** The padding of a viewport, all four sides, in pixels of a map of that scale. */
+/** Returns all four sides of a viewport's padding, in pixels of a map of that scale. */
 export function paddingOf(viewport, scale = 1) {
     const { top = 0, left = 0, bottom = 0, right = 0 } = viewport?.padding ?? {};
     return { top: top * scale, left: left * scale, bottom: bottom * scale, right: right * scale };
 }
 
-/** From the middle of the viewport to that of what its padding leaves, where the target is; in pixels of that scale. */
+/** Returns the way from the middle of the viewport to the middle less its padding, where the target is; in pixels. */
 export function paddingOffset(viewport, scale = 1) {
     const { top, left, bottom, right } = paddingOf(viewport, scale);
     return { x: (left - right) / 2, y: (top - bottom) / 2 };
 }
 
-/** Sines and cosines of a position's angles. */
+/** Returns the sines and cosines of a position's angles. */
 export function anglesOf({ bearing = 0, viewingAngle = 0 }) {
     const [tilt, turn] = [viewingAngle * DEGREE, bearing * DEGREE];
     return { sinTilt: Math.sin(tilt), cosTilt: Math.cos(tilt), sinTurn: Math.sin(turn), cosTurn: Math.cos(turn) };
 }
 
-/** A camera's numbers, ready to use for many places. Offsets `{ u, v }` are points on the ground, from the target. */
+/** A camera's projection, for use with many places. Offsets `{ u, v }` are points on the ground, from the target. */
 export class Projection {
     constructor(position, viewport) {
         const { width, height } = viewport ?? NEW_VIEWPORT, offset = paddingOffset(viewport);
@@ -74,19 +74,19 @@ export class Projection {
         this.y = mercatorY(position.target.latitude);
     }
 
-    /** A point of Mercator's plane as an offset, right and down the screen; its copy is not chosen. */
+    /** Returns a point of the Mercator plane as an offset, right and down the screen; it does not choose a copy. */
     ground(x, y) {
         const east = (x - this.x) * this.scale, south = (y - this.y) * this.scale;
         return { u: east * this.cosTurn + south * this.sinTurn, v: south * this.cosTurn - east * this.sinTurn };
     }
 
-    /** The point of Mercator's plane at an offset; it may be beyond the edges of the world. */
+    /** Returns the point of the Mercator plane at an offset; it may be beyond the edges of the world. */
     place(ground) {
         const { east, south } = turned(ground, this);
         return { x: this.x + east / this.scale, y: this.y + south / this.scale };
     }
 
-    /** The point of the viewport where an offset is seen; null beside and behind the eye. */
+    /** Returns the point of the viewport where an offset is seen, or null beside and behind the eye. */
     screen({ u, v }) {
         const depth = this.distance - v * this.sinTilt;
         if (!(depth > 0)) return null;
@@ -95,18 +95,18 @@ export class Projection {
         };
     }
 
-    /** The offset under a point of the viewport; null at or above the horizon. */
+    /** Returns the offset under a point of the viewport, or null at or above the horizon. */
     groundUnder({ x, y }) {
         return under({ x: x - this.centerX, y: y - this.centerY }, this);
     }
 
-    /** The point of the viewport where a place, its nearest copy, is seen; null if it is behind the camera. */
+    /** Returns the point of the viewport where a place's nearest copy is seen, or null behind the camera. */
     project({ latitude, longitude }) {
         const east = wrapped((mercatorX(longitude) - this.x) * 360, -180) / 360;
         return this.screen(this.ground(this.x + east, mercatorY(latitude)));
     }
 
-    /** The place under a point of the viewport, or null at or above the horizon. */
+    /** Returns the place under a point of the viewport, or null at or above the horizon. */
     unproject(point) {
         const ground = this.groundUnder(point);
         if (!ground) return null;
@@ -114,14 +114,14 @@ export class Projection {
         return { latitude: latitudeOf(y), longitude: wrapped(longitudeOf(x), -180) };
     }
 
-    /** The y of the horizon; far above where there is none. */
+    /** The y of the horizon, or -Infinity if there is none. */
     get horizon() {
         return this.sinTilt > 1e-9 ? this.centerY - this.distance * this.cosTilt / this.sinTilt : -Infinity;
     }
 
     /**
-     * The corners of a part of the viewport on Mercator's plane, from the top left clockwise. What is above the horizon
-     * is lowered to just below it.
+     * Returns the corners of a part of the viewport on the Mercator plane, clockwise from the top left. A corner above
+     * the horizon is lowered to just below it.
      */
     outline(left = 0, top = 0, right = this.width, bottom = this.height) {
         const lowest = this.horizon + 0.02 * this.distance;
@@ -130,13 +130,13 @@ export class Projection {
     }
 }
 
-/** `Projection.project`, of one place. */
+/** `Projection.project` for one place. */
 export const project = ({ position, viewport }, place) => new Projection(position, viewport).project(place);
 
-/** `Projection.unproject`, of one point. */
+/** `Projection.unproject` for one point. */
 export const unproject = ({ position, viewport }, point) => new Projection(position, viewport).unproject(point);
 
-/** The offset under a point that is so far from where the target is seen; null at or above the horizon. */
+/** Returns the offset under a point given relative to where the target is seen, or null at or above the horizon. */
 function under({ x, y }, { distance, sinTilt, cosTilt }) {
     const depth = distance * cosTilt + y * sinTilt;
     if (!(depth > 0)) return null;
@@ -144,29 +144,29 @@ function under({ x, y }, { distance, sinTilt, cosTilt }) {
     return { u: x * (distance - v * sinTilt) / distance, v };
 }
 
-/** An offset, to the east and south. */
+/** Returns an offset as points to the east and south. */
 function turned({ u, v }, { sinTurn, cosTurn }) {
     return { east: u * cosTurn - v * sinTurn, south: u * sinTurn + v * cosTurn };
 }
 
-/** What is under a point so far from where the target is seen: from the target to the east and south, in points. */
+/** Returns the ground under a point given relative to where the target is seen: points east and south of the target. */
 export function groundUnder(point, view) {
     const ground = under(point, view);
     return ground && turned(ground, view);
 }
 
-/** The place that is so many points to the east and south of another, where the world is `size` points wide. */
+/** Returns the place that many points east and south of another, on a world `size` points wide. */
 export function shifted({ latitude, longitude }, { east, south }, size) {
     const x = mercatorX(longitude) + east / size, y = mercatorY(latitude) + south / size;
     return { latitude: latitudeOf(y), longitude: longitudeOf(x) };
 }
 
-/** An angle, within 360° from `least`. */
+/** Returns an angle wrapped to the 360° from `least` on. */
 export function wrapped(angle, least = -180) {
     return angle - 360 * Math.floor((angle - least) / 360);
 }
 
-/** A position as the daemon prints it: wrapped, with 9 decimals of latitude and longitude and 6 of everything else. */
+/** Returns a position as the daemon prints it: wrapped, latitude and longitude with 9 decimals, the rest with 6. */
 export function positionOf({ latitude, longitude, zoom, bearing = 0, viewingAngle = 0 }) {
     const rounded = (value, digits) => Number(value.toFixed(digits)) || 0;
     return {

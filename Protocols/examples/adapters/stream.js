@@ -13,14 +13,14 @@
 
 import { Cameras } from "./cameras.js";
 
-/** In milliseconds: a stream that says nothing for so long is lost; and how soon another is tried. */
+/** How long a stream may be silent before it is lost, and the delays before the next tries; in milliseconds. */
 const SILENCE = 25_000;
 const DELAYS = [250, 500, 1000, 2000, 4000];
 
 /**
- * Connects for ever, or until `close()`. `cameras` has an event `connection` besides its own, whose `detail` is
- * `feed` or `watch` when it is live, and otherwise what is wrong. `refresh` asks for viewports: gimbal-web tells them
- * by itself.
+ * Connects, and reconnects until `close()`. `cameras` also has an event `connection`, whose `detail` is `feed` or
+ * `watch` while the stream is live, and otherwise what is wrong. `refresh` requests viewports, which gimbal-web sends
+ * unasked.
  */
 export function connect({ base = "", token, refresh = false } = {}) {
     const cameras = new Cameras(write, { refresh });
@@ -31,7 +31,7 @@ export function connect({ base = "", token, refresh = false } = {}) {
     const tell = (detail) => cameras.dispatchEvent(new CustomEvent("connection", { detail }));
     const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-    /** Lines that come while others are on their way go together. */
+    /** Queues a line; lines that come while a request is under way go together in the next. */
     function write(line) {
         const sent = new Promise((resolve, reject) => waiting.push({ line, resolve, reject }));
         post();
@@ -54,7 +54,7 @@ export function connect({ base = "", token, refresh = false } = {}) {
         isPosting = false;
     }
 
-    /** Sends lines until they are taken or refused; while the server has too much to do, it waits. */
+    /** Sends lines until they are accepted or refused, and waits while the server is overloaded. */
     async function request(body) {
         for (;;) {
             if (page?.role !== "feed") throw new Error(page ? "this link may only watch" : "not connected");
@@ -129,7 +129,7 @@ export function connect({ base = "", token, refresh = false } = {}) {
 
 const refusal = async (response) => new Error((await response.text()).trim() || `status ${response.status}`);
 
-/** A body's text. Not every browser reads a stream by `for await`. */
+/** Yields a body's text. Not every browser supports `for await` on a stream. */
 async function* pieces(body) {
     const reader = body.pipeThrough(new TextDecoderStream()).getReader();
     for (;;) {

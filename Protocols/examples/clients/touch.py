@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Drags two fingers apart on a surface, with nothing but their places: gimbald recognizes the pinch.
+"""Drags two fingers apart on a surface by sending only their positions; gimbald recognizes the pinch.
 
-Prints the zoom before and after it. Needs nothing but Python 3, and GIMBAL_SOCKET or the path of the daemon's socket.
+Prints the zoom before and after it. Needs only Python 3, and GIMBAL_SOCKET or the path of the daemon's socket.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Debian's chromium instead of a browser of Playwright's, with a phone's screen."""
+"""Uses Debian's chromium instead of Playwright's own browsers, with a phone's screen."""
 
 import os
 

@@ -1,7 +1,7 @@
-"""A pytest plugin: `perform` has a trace's fingers touch a page by Playwright, `gimbald` is a daemon of a test's own.
+"""A pytest plugin: `perform` makes a trace's fingers touch a page through Playwright, `gimbald` is a daemon per test.
 
-`pytest_plugins = ["pytest_gimbal"]` in a conftest.py loads it. GIMBAL and GIMBALD name the programs where they are not on the
-PATH. `perform` needs Chromium and its DevTools; `gimbald` needs no Playwright.
+`pytest_plugins = ["pytest_gimbal"]` in a conftest.py loads it. GIMBAL and GIMBALD name the programs if they are not on
+the PATH. `perform` needs Chromium and its DevTools; `gimbald` does not need Playwright.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ PATIENCE = 30
 
 
 def gimbal(*arguments):
-    """What the command line prints; where its status is not 0, the test fails with what it says."""
+    """Runs the command line and returns its output; if its status is not 0, the test fails with that output."""
     result = subprocess.run([os.environ.get("GIMBAL", "gimbal"), *map(str, arguments)], capture_output=True, text=True)
     assert result.returncode == 0, result.stdout + result.stderr
     return result.stdout
@@ -28,7 +28,7 @@ def gimbal(*arguments):
 
 @contextlib.contextmanager
 def running(*command, **options):
-    """A program, which is ended behind what uses it."""
+    """Runs a program, and terminates it when the context ends."""
     with subprocess.Popen(command, **options) as process:
         try:
             yield process
@@ -37,18 +37,18 @@ def running(*command, **options):
 
 
 class Performance:
-    """What a page's camera did: `log`. What Gimbal's camera does by the same fingers: `golden`."""
+    """What a page's camera did, `log`, and what Gimbal's camera does with the same fingers, `golden`."""
 
     def __init__(self, folder):
         self.log, self.golden = folder / "camera.ndjson", folder / "golden.ndjson"
 
     def expect(self, tolerance, golden=None):
-        """Fails where the page's camera is further from a golden file, by default Gimbal's, than a tolerance says."""
+        """Fails if the page's camera differs from a golden file, by default Gimbal's, by more than a tolerance."""
         gimbal("expect", self.log, "--golden", golden or self.golden, "--tolerance", tolerance)
 
 
 def still(page, camera, frames=4):
-    """The page's camera, when it has been the same for some frames."""
+    """Returns the page's camera once it has been the same for some frames."""
     seen, end = [], time.monotonic() + PATIENCE
     while len(seen) < frames or any(position != seen[-1] for position in seen[-frames:]):
         assert time.monotonic() < end, f"the page's camera does not rest: {seen[-frames:]}"
@@ -59,11 +59,11 @@ def still(page, camera, frames=4):
 
 @pytest.fixture
 def perform(tmp_path):
-    """`perform(page, trace, camera)` performs a trace or a recording on a page, and gives a `Performance`.
+    """`perform(page, trace, camera)` performs a trace or a recording on a page, and returns a `Performance`.
 
-    `camera(page)` reads the page's camera as a dictionary of `target` (`latitude` and `longitude`), `zoom`, `bearing` and
-    `viewingAngle`. After each message to Chrome it is read until it rests, and that position has the time of the message: a
-    busy machine makes no difference.
+    `camera(page)` reads the page's camera as a dictionary of `target` (`latitude` and `longitude`), `zoom`, `bearing`
+    and `viewingAngle`. After each message to Chrome it is read until it rests, and that position gets the time of the
+    message, so a busy machine makes no difference.
     """
 
     def perform(page, trace, camera):
@@ -106,11 +106,11 @@ class Client:
         print(json.dumps(request), file=self.stream, flush=True)
 
     def __iter__(self):
-        """What comes, one after the other."""
+        """Yields the messages that arrive, in order."""
         return map(json.loads, self.stream)
 
     def ask(self, **request):
-        """Sends a request, and gives its answer: events before it are passed over. An error fails the test."""
+        """Sends a request and returns its answer, skipping events before it. An error fails the test."""
         self.send(id=1, **request)
         answer = next(message for message in self if message.get("id") == 1)
         assert answer["type"] != "error", answer["message"]
@@ -131,7 +131,7 @@ class Daemon:
 
 @pytest.fixture
 def gimbald():
-    """A daemon on a socket in a temporary folder. It ends with the test."""
+    """A daemon on a socket in a temporary folder, which ends with the test."""
     # A socket's path may have at most 107 bytes, and pytest's own folders may be deep.
     with tempfile.TemporaryDirectory(prefix="gimbal-") as folder:
         path, log = Path(folder, "gimbal.sock"), Path(folder, "log")

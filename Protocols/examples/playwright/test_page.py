@@ -1,4 +1,4 @@
-"""Pages by Playwright: Gimbal's own, which its camera moves, and one with Leaflet, which moves its map itself."""
+"""Tests pages with Playwright: Gimbal's own, which its camera moves, and one with Leaflet, which moves its own map."""
 
 import os
 import subprocess
@@ -18,7 +18,7 @@ PAGE = f"""<!doctype html><meta name="viewport" content="width=device-width"><li
 
 @pytest.fixture
 def surface(page, gimbald):
-    """Gimbal's own page as a touch surface of the whole screen."""
+    """Gimbal's own page as a touch surface that fills the screen."""
     gimbald.client().ask(type="move", update={"kind": "set-target", "target": START, "zoom": ZOOM})
     program = os.environ.get("GIMBAL_WEB", "gimbal-web")
     with running(program, "--socket", gimbald.path, stdout=subprocess.PIPE, text=True) as server:
@@ -42,7 +42,7 @@ def leaflet(page):
 
 
 def made(gesture, folder):
-    """A trace of a gesture that is made up."""
+    """Returns a trace of a made-up gesture."""
     start = ["--start", "{latitude},{longitude}".format(**START), "--zoom", ZOOM]
     gimbal("make", gesture, "--seed", 1, "--duration", "600ms", *start, "--output", folder / "trace.ndjson")
     return folder / "trace.ndjson"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Reads results that `gimbal expect --junit` has written, as a CI server does. Debian: python3-junitparser.
+"""Reads results written by `gimbal expect --junit`, as a CI server does. Debian: python3-junitparser.
 
-Usage: results.py FILE.xml. Prints each failure, and ends with status 1 if there is one.
+Usage: results.py FILE.xml. Prints each failure, and exits with status 1 if there is one.
 """
 
 import sys

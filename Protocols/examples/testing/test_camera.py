@@ -1,4 +1,4 @@
-"""Tests of a camera with pytest: what a trace makes of it, and an app's own log of it."""
+"""Tests a camera with pytest: what a trace makes it do, and an app's own log of it."""
 
 import json
 import os
@@ -10,7 +10,7 @@ GIMBAL = os.environ.get("GIMBAL", "gimbal")
 
 
 def gimbal(*arguments):
-    """Runs a command; a failure is what it says."""
+    """Runs a command and returns its output; a failure shows what it printed."""
     result = subprocess.run([GIMBAL, *map(str, arguments)], capture_output=True, text=True)
     assert result.returncode == 0, result.stdout + result.stderr
     return result.stdout

@@ -1,7 +1,7 @@
-"""Fingers of a trace on a page with Leaflet, by chromedriver: they arrive as they were, and the map follows.
+"""Performs a trace's fingers on a page with Leaflet, by chromedriver: they arrive unchanged, and the map follows.
 
-The page's own touches, read back by Gimbal, make the camera that the export has told. Leaflet's camera is not compared
-with it: another engine has gestures of its own. Debian: chromium-driver, python3-selenium, libjs-leaflet.
+The page's own touches, read back by Gimbal, give the camera that the export predicted. Leaflet's camera is not compared
+with it, since another engine has its own gestures. Debian: chromium-driver, python3-selenium, libjs-leaflet.
 """
 
 import json

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Makes the sample traces beside this file, or in the folder that the only argument names.
+"""Generates the sample traces beside this file, or in the folder named by the only argument.
 
-Fingers are simulated, and what a recognizer would say of them is written down: values since `began`, the centroid as
-`focus`, the speed of the last 100 ms as `velocity`. A finger goes from one place to the next with the least jerk, with
-a touch of tremor, and is sampled about 100 times a second. Everything comes from seeded generators: a second run
-writes the same bytes.
+It simulates fingers and writes what a recognizer would report: values since `began`, the centroid as `focus`, and the
+velocity of the last 100 ms as `velocity`. A finger moves from one place to the next on a minimum-jerk path, with a
+little tremor, and is sampled about 100 times a second. Everything comes from seeded generators, so a second run writes
+the same bytes.
 """
 
 import json
@@ -21,7 +21,7 @@ VELOCITY_WINDOW_MS = 100
 
 
 class Finger:
-    """A finger on its way through places: (milliseconds since it went down, x, y)."""
+    """A finger that moves through places: (milliseconds since it landed, x, y)."""
 
     def __init__(self, noise, *places):
         self.places = places
@@ -31,12 +31,12 @@ class Finger:
         self.duration = places[-1][0]
 
     def lifted(self, ms):
-        """The same finger, but it lifts on the way."""
+        """Makes the finger lift on the way, and returns it."""
         self.duration = ms
         return self
 
     def at(self, ms):
-        """Where it is: on the minimum-jerk way between two places, give or take the tremor."""
+        """Returns where the finger is: on the minimum-jerk path between two places, plus the tremor."""
         for (begin, *start), (end, *goal) in zip(self.places, self.places[1:]):
             if ms <= end:
                 part = max(ms - begin, 0) / (end - begin)
@@ -72,7 +72,7 @@ class Trace:
         self.ms += ms
 
     def times(self, duration):
-        """Sampling times from 0 to the duration, and whether each is the first or the last."""
+        """Yields sampling times from 0 to the duration, each with its phase."""
         ms = 0
         while ms < duration - STEP_MS / 2:
             yield ms, "began" if ms == 0 else "changed"
@@ -80,11 +80,11 @@ class Trace:
         yield duration, "ended"
 
     def add(self, *members):
-        """One line: a message, or a frame whose first member has the time."""
+        """Adds one line: a message, or a batch whose first member has the time."""
         self.lines.append(members[0] if len(members) == 1 else list(members))
 
     def pan(self, finger, says_velocity=True):
-        """One finger drags. It flings if the finger is still moving when it lifts."""
+        """Adds the drag of one finger. It flings if the finger is still moving when it lifts."""
         origin, begin, ways = finger.at(0), self.ms, []
         for ms, phase in self.times(finger.duration):
             self.ms = begin + ms
@@ -98,7 +98,7 @@ class Trace:
             self.add(message)
 
     def two_fingers(self, first, second, kinds=("pan", "pinch", "rotate")):
-        """Two fingers drag, spread and turn in one: a frame of several gestures for each sample."""
+        """Adds two fingers that drag, spread and turn at once: for each sample, a batch of several gestures."""
         centre, span, angle = self.pose(first, second, 0)
         begin, turned, before, ways = self.ms, 0, angle, []
         for ms, phase in self.times(first.duration):
@@ -125,12 +125,12 @@ class Trace:
 
     @staticmethod
     def pose(first, second, ms):
-        """The centroid of two fingers, the way between them, and its angle, clockwise on a screen."""
+        """Returns the centroid of two fingers, their distance, and the angle of their line, clockwise on the screen."""
         (x1, y1), (x2, y2) = first.at(ms), second.at(ms)
         return ((x1 + x2) / 2, (y1 + y2) / 2), math.hypot(x2 - x1, y2 - y1), math.atan2(y2 - y1, x2 - x1)
 
     def tilt(self, first, second):
-        """Two fingers side by side go up or down."""
+        """Adds a movement of two fingers side by side, up or down."""
         (_, origin), _, _ = self.pose(first, second, 0)
         begin = self.ms
         for ms, phase in self.times(first.duration):
@@ -151,14 +151,14 @@ def difference(a, b):
 
 
 def velocity(ways):
-    """Points per second over the last 100 ms."""
+    """Returns the velocity over the last 100 ms, in points per second."""
     end, last = ways[-1]
     begin, first = next(sample for sample in ways if sample[0] >= end - VELOCITY_WINDOW_MS)
     return tuple(1000 * way / (end - begin) for way in difference(last, first))
 
 
 def whole(number):
-    """3 for 3.0, and 0 for -0.0, as people write them."""
+    """Returns 3 for 3.0 and 0 for -0.0, as people write them."""
     return int(number) if number == int(number) else number
 
 
@@ -182,7 +182,7 @@ VIEWPORT = {"width": 390, "height": 844}
 
 
 def pinch_and_rotate():
-    """Two fingers over Paris, lifted at rest; then one that flings."""
+    """Two fingers over Paris that lift at rest, then one that flings."""
     trace = Trace(
         "pinch-and-rotate",
         seed=1,
