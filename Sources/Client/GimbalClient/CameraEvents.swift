@@ -32,16 +32,17 @@ public struct CameraEvents: AsyncSequence, Sendable {
     /// A loop over the events.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private let events: CameraEvents
-        private var state = State.beginning(nil)
+        private var state = State.beginning
+        private var connection: LineConnection?
         private var points: ResumePoints
         /// The event to return next, before anything is read.
         private var gap: CameraEvent?
 
         private enum State {
             /// The daemon has not answered yet: failing to reach it is an error.
-            case beginning(LineConnection?)
+            case beginning
             /// The daemon has answered before; `attempts` have been made since.
-            case following(LineConnection?, attempts: Int)
+            case following(attempts: Int)
             case over
         }
 
@@ -78,28 +79,17 @@ public struct CameraEvents: AsyncSequence, Sendable {
 
         private mutating func end(because error: GimbalConnectionError? = nil) {
             connection?.close(because: error)
-            state = .over
+            (connection, state) = (nil, .over)
         }
 
         // MARK: One connection
 
-        private var connection: LineConnection? {
-            switch state {
-            case .beginning(let connection), .following(let connection, _): connection
-            case .over: nil
-            }
-        }
-
         /// Returns the connection; makes it if there is none.
         private mutating func connected() throws -> LineConnection {
             if let connection { return connection }
-            let connection = try subscribe()
-            switch state {
-            case .beginning: state = .beginning(connection)
-            case .following(_, let attempts): state = .following(connection, attempts: attempts)
-            case .over: break
-            }
-            return connection
+            let new = try subscribe()
+            connection = new
+            return new
         }
 
         private var hasFollowed: Bool { if case .following = state { true } else { false } }
@@ -139,7 +129,7 @@ public struct CameraEvents: AsyncSequence, Sendable {
             switch event {
             case .subscribedToAll, .subscribed:
                 connection?.noteAnswer()
-                state = .following(connection, attempts: 0)
+                state = .following(attempts: 0)
             case .removed: if events.camera != nil { end() }
             default: break
             }
@@ -149,11 +139,12 @@ public struct CameraEvents: AsyncSequence, Sendable {
 
         private mutating func waitForNextAttempt(after error: GimbalConnectionError) async throws {
             let reconnection = events.reconnection
-            guard case .following(_, let attempts) = state, attempts < reconnection.attempts ?? .max else {
+            connection = nil
+            guard case .following(let attempts) = state, attempts < reconnection.attempts ?? .max else {
                 state = .over
                 throw error
             }
-            state = .following(nil, attempts: attempts + 1)
+            state = .following(attempts: attempts + 1)
             do {
                 try await reconnection.clock.sleep(for: reconnection.delay(before: attempts))
             } catch {

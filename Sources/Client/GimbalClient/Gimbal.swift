@@ -118,32 +118,25 @@ public final class Gimbal: Sendable {
     func ask<Answer: Sendable>(
         _ request: ClientRequest, camera: String? = nil, creates: Bool = true
     ) async throws -> Answer {
-        let answers = try await openConnection().answers(
-            to: [request], camera: camera, within: request.isQuestion ? timeout : nil, creates: creates)
-        if case .error(let error)? = answers.first { throw error }
-        return try Self.last(of: answers)
-    }
-
-    /// Sends requests that are applied together or not at all.
-    func send(_ frame: [ClientRequest], camera: String) async throws {
-        guard !frame.isEmpty else { return }
-        _ = try await answers(to: frame, camera: camera)
+        try await ask([request], camera: camera, within: request.isQuestion ? timeout : nil, creates: creates)
     }
 
     /// Sends requests that are applied together or not at all; returns the payload of the last answer.
-    func ask<Answer: Sendable>(_ frame: [ClientRequest], camera: String) async throws -> Answer {
-        try Self.last(of: try await answers(to: frame, camera: camera))
-    }
-
-    private static func last<Answer>(of answers: [ServerMessage]) throws -> Answer {
+    func ask<Answer: Sendable>(
+        _ frame: [ClientRequest], camera: String?, within limit: Duration? = nil, creates: Bool = true
+    ) async throws -> Answer {
+        let answers = try await answers(to: frame, camera: camera, within: limit, creates: creates)
         guard let answer = answers.last?.answer(as: Answer.self) else {
             throw GimbalConnectionError.unexpectedAnswer("\(answers)")
         }
         return answer
     }
 
-    private func answers(to frame: [ClientRequest], camera: String) async throws -> [ServerMessage] {
-        let answers = try await openConnection().answers(to: frame, camera: camera)
+    /// Sends requests that are applied together or not at all; returns their answers.
+    func answers(
+        to frame: [ClientRequest], camera: String?, within limit: Duration? = nil, creates: Bool = true
+    ) async throws -> [ServerMessage] {
+        let answers = try await openConnection().answers(to: frame, camera: camera, within: limit, creates: creates)
         let errors = answers.compactMap { if case .error(let error) = $0 { error } else { nil } }
         // Every member of a rejected frame is answered by an error. The one at fault names its field.
         if let error = errors.first(where: { $0.field != nil }) ?? errors.first { throw error }
@@ -164,11 +157,9 @@ extension ClientRequest {
     /// Whether it changes nothing, and is answered at once.
     fileprivate var isQuestion: Bool {
         switch self {
-        case .getCamera, .cameraForBounds, .project, .unproject, .visibleRegion, .cameras, .stats, .clients, .traces,
-            .ping,
-            .getReplay, .hello:
-            true
-        default: false
+        case .awaitIdle: false
+        case .clients: true
+        default: family == .query
         }
     }
 }

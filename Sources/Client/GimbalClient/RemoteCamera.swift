@@ -40,7 +40,7 @@ public struct RemoteCamera: Sendable {
     public func send(_ frame: [ClientRequest]) async throws {
         precondition(
             frame.allSatisfy(\.isOfTraces), "a frame of a camera is made of gestures, commands and settings")
-        try await gimbal.send(frame, camera: name)
+        if !frame.isEmpty { _ = try await gimbal.answers(to: frame, camera: name) }
     }
 
     /// Sends the daemon the fingers on a surface, from which it recognizes gestures; returns when the daemon has

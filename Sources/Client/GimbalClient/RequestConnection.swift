@@ -26,16 +26,6 @@ final class RequestConnection: Sendable {
         let timer: Task<Void, Never>?
     }
 
-    /// A line to send.
-    private struct Question {
-        let ticket: Int
-        let line: [UInt8]
-        /// The number of its answers.
-        let requests: Int
-        /// How long to wait for them; `nil` is for ever.
-        let limit: Duration?
-    }
-
     private struct Shared {
         var lastTicket = 0
         var lastLine = 0
@@ -83,52 +73,48 @@ final class RequestConnection: Sendable {
     func answers(
         to requests: [ClientRequest], camera: String?, within limit: Duration? = nil, creates: Bool = true
     ) async throws -> [ServerMessage] {
-        let question = try question(requests, camera, within: limit, creates)
+        let ticket = shared.withLock { shared in
+            shared.lastTicket += 1
+            return shared.lastTicket
+        }
+        let line = try line(of: requests, ticket, camera, creates)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 do {
-                    try send(question, continuation)
+                    // Sends under the lock, so that lines are counted in the order in which they are sent.
+                    try shared.withLock { shared in
+                        try Task.checkCancellation()
+                        if let failure = shared.failure { throw failure }
+                        guard shared.waiters.count < Self.mostWaiting else {
+                            throw GimbalConnectionError.tooManyRequests
+                        }
+                        shared.lastLine += 1
+                        shared.waiters[ticket] = Waiter(
+                            continuation: continuation, line: shared.lastLine,
+                            answers: Array(repeating: nil, count: requests.count),
+                            timer: limit.map { timer(ticket, $0) })
+                        connection.send(line)
+                    }
                 } catch {
                     continuation.resume(throwing: error)
                 }
             }
         } onCancel: {
-            giveUp(question.ticket, CancellationError())
+            giveUp(ticket, CancellationError())
         }
     }
 
-    /// Encodes requests as a line, with a ticket that no other line has.
-    private func question(
-        _ requests: [ClientRequest], _ camera: String?, within limit: Duration?, _ creates: Bool
-    ) throws -> Question {
-        let ticket = shared.withLock { shared in
-            shared.lastTicket += 1
-            return shared.lastTicket
-        }
+    /// Encodes requests as a line, with ids of a ticket that no other line has.
+    private func line(
+        of requests: [ClientRequest], _ ticket: Int, _ camera: String?, _ creates: Bool
+    ) throws -> [UInt8] {
         let ids = requests.indices.map { RequestID.number(ticket * Self.idsOfLine + $0) }
         let line =
             requests.count == 1
             ? try requests[0].line(camera: camera, id: ids[0], creates: creates)
             : try ClientRequest.line(frame: requests, camera: camera, ids: ids)
         guard line.count <= Self.longestRequest + 1 else { throw GimbalConnectionError.requestTooLong }
-        return Question(ticket: ticket, line: line, requests: requests.count, limit: limit)
-    }
-
-    /// Sends under the lock, so that lines are counted in the order in which they are sent.
-    private func send(
-        _ question: Question, _ continuation: CheckedContinuation<[ServerMessage], any Error>
-    ) throws {
-        try shared.withLock { shared in
-            try Task.checkCancellation()
-            if let failure = shared.failure { throw failure }
-            guard shared.waiters.count < Self.mostWaiting else { throw GimbalConnectionError.tooManyRequests }
-            shared.lastLine += 1
-            shared.waiters[question.ticket] = Waiter(
-                continuation: continuation, line: shared.lastLine,
-                answers: Array(repeating: nil, count: question.requests),
-                timer: question.limit.map { timer(question.ticket, $0) })
-            connection.send(question.line)
-        }
+        return line
     }
 
     /// Stops waiting for a line's answers. Later ones are ignored.

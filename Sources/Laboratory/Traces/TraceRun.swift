@@ -15,6 +15,12 @@ package final class TraceRun {
         package let output: [UInt8]
         /// The same, line by line.
         package let messages: [ReceivedLine]
+
+        /// Returns the requests of the line; none if it was rejected.
+        package func requests(_ decoder: inout RequestDecoder) -> [Request] {
+            guard let line, !messages.contains(where: { $0.type == .error }) else { return [] }
+            return (try? decoder.decode(line.text.span)) ?? []
+        }
     }
 
     private let hub = Hub(server: "gimbal", epochSeed: 0, at: 0)
@@ -96,6 +102,11 @@ package final class TraceRun {
     package func ask(_ request: ClientRequest) throws -> [ReceivedLine] {
         send(try request.line(camera: camera), from: watcher)
         return take(nil).messages
+    }
+
+    /// Returns the camera's state.
+    package func state() throws -> CameraState? {
+        try ask(.getCamera()).compactMap { if case .camera(let state)? = $0.content { state } else { nil } }.first
     }
 
     private func send(_ bytes: [UInt8], from peer: Peer) {

@@ -96,34 +96,26 @@ extension CompletionKind {
 struct Speed: TypedArgument {
     let factor: Double
 
-    static let recorded = Speed(factor: 1)
-
     /// Reads a factor such as `2` or `0.5x`, or `max`.
     init(typed text: String) throws {
-        if text == "max" {
-            factor = .infinity
-            return
-        }
-        guard let finite = Self.factor(typed: text) else {
+        guard let factor = text == "max" ? Double.infinity : Self.factor(typed: text) else {
             throw ValidationError("write a factor above 0, such as 2, 0.5 or 2x; or max, as fast as possible.")
         }
-        factor = finite
+        self.factor = factor
     }
 
     /// Reads a factor by which times are scaled, such as `2` or `0.5x`.
     init(typedFactor text: String) throws {
-        guard let finite = Self.factor(typed: text) else {
+        guard let factor = Self.factor(typed: text) else {
             throw ValidationError("write a factor above 0, such as 2, 0.5 or 2x.")
         }
-        factor = finite
+        self.factor = factor
     }
 
     private static func factor(typed text: String) -> Double? {
         let digits = ["x", "X", "×"].contains { text.hasSuffix($0) } ? String(text.dropLast()) : text
         return Double(digits).flatMap { $0 > 0 && $0.isFinite ? $0 : nil }
     }
-
-    init(factor: Double) { self.factor = factor }
 
     var json: JSONValue { factor == .infinity ? .string("max") : .number(factor) }
 }

@@ -137,11 +137,8 @@ func check(_ option: String, _ value: Double?, _ range: ClosedRange<Double>, _ u
     throw ValidationError("\(option) must be \(limits)\(unit).")
 }
 
-/// Width and height, in points.
-struct Size: TypedArgument {
-    let width, height: Double
-
-    /// Checks that both are within a range.
+extension Viewport: TypedArgument {
+    /// Checks that width and height are within a range.
     func check(_ option: String, _ range: ClosedRange<Double>) throws {
         for side in [width, height] { try gimbal.check(option, side, range, " points wide and high") }
     }
@@ -151,7 +148,7 @@ struct Size: TypedArgument {
         guard let numbers = numbers(text, separator: "x"), numbers.count == 2 else {
             throw ValidationError("write width and height in points with an x between, such as 390x844.")
         }
-        (width, height) = (numbers[0], numbers[1])
+        self.init(width: numbers[0], height: numbers[1])
     }
 }
 

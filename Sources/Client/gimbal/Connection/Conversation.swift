@@ -59,7 +59,10 @@ final class Conversation {
         if let timeout { connection.expectAnswer(within: timeout) } else { connection.expectAnswer() }
         while true {
             let message = try next()
-            guard let answer = try message.meaning().answer(as: Answer.self) else { continue }
+            guard let content = message.content else {
+                throw Failure(.unavailable, "the daemon's answer cannot be read")
+            }
+            guard let answer = content.answer(as: Answer.self) else { continue }
             connection.hasAnswered()
             return (message, answer)
         }
@@ -97,12 +100,8 @@ final class Conversation {
         }
         let message = received.removeFirst()
         guard let error = message.error else { return message }
-        throw error.code == .unknownCamera ? try unknownCamera() : Failure(error)
-    }
-
-    /// Returns the failure of a request about a missing camera, which lists those that exist.
-    private func unknownCamera() throws -> Failure {
-        .unknownCamera(camera?.text ?? CameraName.main.text, among: try cameraNames())
+        guard error.code == .unknownCamera else { throw Failure(error) }
+        throw Failure.unknownCamera(camera?.text ?? CameraName.main.text, among: try cameraNames())
     }
 
     /// Returns the names of all cameras.
@@ -228,13 +227,5 @@ extension Failure {
         let all: PrintableText =
             names.isEmpty ? "there are none" : "there \(names.count == 1 ? "is" : "are") \(listed(Array(some), "and"))"
         return Failure(.rejected, "there is no camera \(name); \(all)\(guess ?? "")")
-    }
-}
-
-extension ReceivedLine {
-    /// Returns the message in the line.
-    fileprivate func meaning() throws(Failure) -> ServerMessage {
-        guard let content else { throw Failure(.unavailable, "the daemon's answer cannot be read") }
-        return content
     }
 }

@@ -153,17 +153,13 @@ final class InputFile {
         }
     }
 
-    /// Returns the last piece of a file whose size is known; reading continues where it was.
-    func lastPiece() -> [UInt8]? { lastBytes(Self.pieceSize) }
+    /// Returns the last bytes of a file whose size is known, at most `most`; reading continues where it was.
+    func lastBytes(_ most: Int) -> [UInt8]? { size.map { Self.bytes(max($0 - most, 0)..<$0, of: descriptor) } }
 
-    /// Returns all of a file whose size is known, if it has at most `most` bytes; reading continues where it was.
-    func contents(upTo most: Int) -> [UInt8]? { size.map { $0 <= most } == true ? lastBytes(most) : nil }
-
-    private func lastBytes(_ count: Int) -> [UInt8]? {
-        guard let size else { return nil }
-        let start = max(size - count, 0)
-        return unsafe [UInt8](unsafeUninitializedCapacity: size - start) { room, count in
-            unsafe count = max(pread(descriptor, room.baseAddress, room.count, start), 0)
+    /// Returns a range of a file's bytes, or as many of them as it has.
+    static func bytes(_ range: Range<Int>, of file: CInt) -> [UInt8] {
+        unsafe [UInt8](unsafeUninitializedCapacity: range.count) { room, count in
+            unsafe count = max(pread(file, room.baseAddress, room.count, range.lowerBound), 0)
         }
     }
 }

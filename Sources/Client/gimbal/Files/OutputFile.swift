@@ -98,9 +98,7 @@ final class OutputFile {
     ///
     /// - Parameter inputs: files that it must not replace.
     static func write(_ text: String, to name: String, besides inputs: [String]) throws {
-        let file = try OutputFile(replacing: name, besides: inputs)
-        try file.write(Array(text.utf8))
-        try file.finish()
+        try OutputFile(replacing: name, besides: inputs).finish(Array(text.utf8))
     }
 
     private static func isSame(_ one: String, _ other: String) -> Bool {
@@ -143,13 +141,10 @@ final class OutputFile {
             return ([], [])
         }
         let size = Int(status.st_size)
-        return (read(0..<min(size, most)), read(max(size - most, 0)..<size))
-    }
-
-    private func read(_ range: Range<Int>) -> [UInt8] {
-        unsafe [UInt8](unsafeUninitializedCapacity: range.count) { room, count in
-            unsafe count = max(pread(descriptor, room.baseAddress, room.count, range.lowerBound), 0)
-        }
+        return (
+            InputFile.bytes(0..<min(size, most), of: descriptor),
+            InputFile.bytes(max(size - most, 0)..<size, of: descriptor)
+        )
     }
 
     /// Writes all of the bytes. After an interrupt that the caller accepts, the next call writes the rest first.
@@ -180,8 +175,9 @@ final class OutputFile {
         unwritten = []
     }
 
-    /// Puts the file in its place. Call it when everything has been written.
-    func finish() throws {
+    /// Writes the last bytes, and puts the file in its place.
+    func finish(_ last: [UInt8] = []) throws {
+        try write(last)
         makePrintable(upTo: line.count)
         try writeAll()
         guard let name else { return }

@@ -8,7 +8,7 @@ extension Trace {
     /// - Parameter number: which of several traces in the file to read, from 1.
     /// - Throws: a `Failure` if the file cannot be read, or is not a single trace.
     init(file name: String, number: Int? = nil) throws {
-        let reader = try TraceSource(name, RecordingOptions.parse([]), number: number)
+        let reader = try TraceSource(InputFile(name), RecordingOptions.parse([]), number: number)
         var bytes: [UInt8] = []
         while !reader.isAtEnd { bytes += try reader.read() }
         reader.reportDamage()

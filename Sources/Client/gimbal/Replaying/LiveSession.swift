@@ -100,7 +100,7 @@ final class RecordedFingers: LiveFingers {
         trace.isLive = true
         trace.camera = camera == .main ? nil : camera.text
         self.trace = trace
-        source = try TraceSource(name, options.recording, trace)
+        source = try TraceSource(InputFile(name), options.recording, trace)
     }
 
     var name: String { source.name }

@@ -12,11 +12,6 @@ final class PlayerControl {
         case asked, granted, refused
     }
 
-    /// The last state of the replay that the daemon has reported.
-    private enum Told {
-        case nothing, running, over
-    }
-
     /// The state of the request for the replay's status.
     private enum Question {
         case none, asked
@@ -33,7 +28,8 @@ final class PlayerControl {
     private var status = StatusLines()
     /// Whether the replay is paused, or will be at the end of its seek.
     private var isPaused = false
-    private var told = Told.nothing
+    /// Whether a replay runs, as far as the daemon has reported.
+    private var isRunning = false
     /// When the replay began to seek; `nil` if it does not.
     private var seekStart: ContinuousClock.Instant?
     private var subscription = Subscription.asked
@@ -41,7 +37,6 @@ final class PlayerControl {
     private(set) var isEnding = false
     private var isStoppedByPerson = false
     private var marks = 0
-    private var markers: Set<Double> = []
     /// The gestures fed to the camera; `nil` at a speed at which they would change too fast to read.
     private var gestures: PlayedGestures? = PlayedGestures()
     /// Whether the face shows where the camera is.
@@ -79,8 +74,7 @@ final class PlayerControl {
         connection = try DaemonConnection(socket)
         (face.name, face.rounds, face.durationMs) = (PrintableText(title), loop, durationMs)
         face.hasKeys = keyboard != nil
-        self.markers = Set(markers)
-        face.markers = markers.sorted()
+        add(markers)
     }
 
     /// Subscribes to the camera's replays, and waits for the answer; returns `false` if the daemon does not support it.
@@ -161,7 +155,7 @@ final class PlayerControl {
     /// Requests where the replay and its camera are, at intervals while they move.
     private func ask() throws {
         let now = ContinuousClock.now
-        guard told == .running, face.state == .playing || face.state == .seeking || seekStart != nil || !isCameraKnown,
+        guard isRunning, face.state == .playing || face.state == .seeking || seekStart != nil || !isCameraKnown,
             question == .none,
             now - (lastAsked ?? started) >= Self.interval
         else { return }
@@ -175,7 +169,7 @@ final class PlayerControl {
     /// Pauses the replay for as long as the program is stopped.
     private func leave() {
         clear()
-        guard told == .running, !isPaused else { return }
+        guard isRunning, !isPaused else { return }
         isStoppedByPerson = true
         try? send(.pauseReplay)
         _ = try? connection.turn(timeout: 0, handle)
@@ -217,8 +211,8 @@ final class PlayerControl {
 
     private func handle(_ status: ReplayStatus) throws {
         // If a key ended it before it began, end it now.
-        if told != .running, isEnding, status.state != .ended { try? send(.endReplay) }
-        told = status.state == .ended ? .over : .running
+        if !isRunning, isEnding, status.state != .ended { try? send(.endReplay) }
+        isRunning = status.state != .ended
         if status.state == .seeking {
             let start = seekStart ?? .now
             seekStart = start
@@ -238,11 +232,7 @@ final class PlayerControl {
         if let markers = status.markers { add(markers.map(\.timeMs)) }
     }
 
-    private func add(_ times: [Double]) {
-        let before = markers.count
-        markers.formUnion(times)
-        if markers.count > before { face.markers = markers.sorted() }
-    }
+    private func add(_ markers: [Double]) { face.markers = Set(face.markers).union(markers).sorted() }
 
     // MARK: Display
 
@@ -254,7 +244,7 @@ final class PlayerControl {
     private func draw() {
         let now = ContinuousClock.now
         if let end = noteEnd, end <= now { (face.note, noteEnd) = (nil, nil) }
-        guard keyboard?.isOn ?? true, told == .running, now - started >= Self.delay || isPaused || face.showsKeys else {
+        guard keyboard?.isOn ?? true, isRunning, now - started >= Self.delay || isPaused || face.showsKeys else {
             return
         }
         let columns = Terminal.columns(STDERR_FILENO) - 1
@@ -268,7 +258,7 @@ final class PlayerControl {
 
     /// Notes that the replay is over, as reported on the connection that plays it.
     func conclude() {
-        if told == .running { told = .over }
+        isRunning = false
         clear()
     }
 

@@ -29,7 +29,7 @@ final class ReplaySession {
     private static let endMark: RequestID = "gimbal-replay-end"
 
     init(_ name: String, _ options: Replay, _ output: Output) throws {
-        reader = try TraceSource(name, options.recording, number: options.selection.number)
+        reader = try TraceSource(InputFile(name), options.recording, number: options.selection.number)
         connection = try DaemonConnection(options.socket)
         self.output = output
         (follows, takesLease) = (options.follow, options.lease)
@@ -38,7 +38,9 @@ final class ReplaySession {
             try opening.header.set(speed: options.speed, camera: options.camera)
             try opening.header.set(options.playback.members)
             let length = TraceLength(opening, of: reader)
-            try opening.header.set(length.members(of: opening.header))
+            if let durationMs = length.durationMs, opening.header.header?.playback.durationMs == nil {
+                try opening.header.set([("durationMs", .number(durationMs))])
+            }
             return (opening, length)
         }
         self.opening = opening
@@ -47,7 +49,7 @@ final class ReplaySession {
         player = try PlayerControl(
             InputFile.title(of: name), of: opening.header.camera, options.socket, isInputTaken: name == "-",
             hasRows: output.hasRows, loop: playback.loop, durationMs: playback.durationMs,
-            markers: length.markers(of: reader))
+            markers: length.markers)
     }
 
     // MARK: Running

@@ -54,26 +54,21 @@ struct EventTable {
     mutating func lines(_ message: ReceivedLine) -> [PrintableText] {
         guard let event = message.event else { return [] }
         switch event {
-        case .input(let input): return [aside(input.camera, at: input.timeMs, text(input))]
-        case .touch(let touch): return [aside(touch.camera, at: touch.timeMs, text(touch))]
-        case .replay(let status): return [aside(status.camera, at: status.timeMs, text(status))]
-        case .marker(let marker):
-            return [aside(marker.camera, at: marker.timeMs, "marker  \(marker.label)")]
+        case .lagged, .removed, .subscribedToAll: return []
+        case .subscribed, .reset, .moveStarted, .cameraChanged, .idle: return rows(event, message.type)
+        case .input(let input): return [aside(event, text(input))]
+        case .touch(let touch): return [aside(event, text(touch))]
+        case .replay(let status): return [aside(event, text(status))]
+        case .marker(let marker): return [aside(event, "marker  \(marker.label)")]
         case .leaseTaken(let lease):
             let (holder, left) = (
                 lease.label.map { " by \($0)" } ?? "", clock(milliseconds: lease.untilMs - lease.timeMs, 1)
             )
-            return [aside(lease.camera, at: lease.timeMs, "lease \(lease.lease) taken\(holder), for \(left)")]
-        case .leaseEnded(let end):
-            return [aside(end.camera, at: end.timeMs, "lease \(end.lease) ended: \(end.reason.rawValue)")]
-        case .clock(let told):
-            return [aside(told.camera, at: told.timeMs, "wall clock \(text(told.wallTime))")]
-        case .motion(let told):
-            return [aside(told.camera, at: told.timeMs, told.motion == nil ? "nothing moves it" : "motion")]
-        case .present(let told):
-            return [aside(told.camera, at: nil, told.presentation.map(text) ?? "nothing is told ahead")]
-        case .lagged, .removed, .subscribedToAll: return []
-        case .subscribed, .reset, .moveStarted, .cameraChanged, .idle: return rows(event, message.type)
+            return [aside(event, "lease \(lease.lease) taken\(holder), for \(left)")]
+        case .leaseEnded(let end): return [aside(event, "lease \(end.lease) ended: \(end.reason.rawValue)")]
+        case .clock(let told): return [aside(event, "wall clock \(text(told.wallTime))")]
+        case .motion(let told): return [aside(event, told.motion == nil ? "nothing moves it" : "motion")]
+        case .present(let told): return [aside(event, told.presentation.map(text) ?? "nothing is told ahead")]
         }
     }
 
@@ -112,10 +107,10 @@ struct EventTable {
     }
 
     /// Returns a row that shares only the time with the columns.
-    private mutating func aside(_ camera: String, at timeMs: Double?, _ text: PrintableText) -> PrintableText {
+    private mutating func aside(_ event: CameraEvent, _ text: PrintableText) -> PrintableText {
         rowsLeft -= 1
-        let camera: PrintableText = showsCamera ? "\(filled("\(camera)", 6)) " : ""
-        let time = timeMs.map { clock(milliseconds: $0, 3) } ?? ""
+        let camera: PrintableText = showsCamera ? "\(filled("\(event.camera)", 6)) " : ""
+        let time = event.timeMs.map { clock(milliseconds: $0, 3) } ?? ""
         return dim("\(padded("\(time)", columns[0].width)) \(camera)\(text)")
     }
 

@@ -31,13 +31,8 @@ func longitude(_ value: Double, _ places: Int) -> String {
 
 /// Returns a count with commas between its thousands.
 func grouped(_ count: Int) -> String {
-    var digits = String(count.magnitude)
-    var groups: [String] = []
-    while digits.count > 3 {
-        groups.insert(String(digits.suffix(3)), at: 0)
-        digits.removeLast(3)
-    }
-    return (count < 0 ? "-" : "") + ([digits] + groups).joined(separator: ",")
+    guard count.magnitude >= 1000 else { return String(count) }
+    return "\(grouped(count / 1000)),\(zeroed(String((count % 1000).magnitude), 3))"
 }
 
 /// Returns a count and what it counts.

@@ -64,13 +64,7 @@ struct PlayerFace: Equatable {
             words.append("angle \(number(fixed(position.viewingAngle, 1), 4))")
         }
         let names = gestures.enumerated().map { "\($0 > 0 ? "+ " : "")\($1.type)" as PrintableText }
-        let pieces = words.map { Piece($0) } + names.map { Piece($0, style.bold) }
-        var left = columns + Self.gap
-        return joined(
-            pieces.prefix { piece in
-                left -= piece.columns + Self.gap
-                return left >= 0
-            }, within: columns)
+        return folded(words.map { Piece($0) } + names.map { Piece($0, style.bold) }, columns)[0]
     }
 
     /// Returns the player's own line: first the fixed parts, then whatever fits; the bar takes the rest.

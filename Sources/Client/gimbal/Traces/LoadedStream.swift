@@ -39,9 +39,7 @@ struct LoadedStream {
         let file = try InputFile(name)
         if Self.isStream(try file.peek(while: { Self.firstLine(of: $0) == nil })) {
             try self.init(reading: file)
-            if let viewport = options.viewport {
-                stream.viewport = Viewport(width: viewport.width, height: viewport.height)
-            }
+            if let viewport = options.viewport { stream.viewport = viewport }
         } else {
             try self.init(playing: file, options, number)
         }

@@ -16,7 +16,7 @@ struct RecordingOptions: ParsableArguments {
     var deviceNumber: Int?
 
     @Option("The size of the device's surface in points before it is turned, instead of its own.", "size")
-    var viewport: Size?
+    var viewport: Viewport?
 
     @Option("How far the device was turned clockwise: 90, 180 or 270.", "degrees")
     var rotate: Rotation?
@@ -75,8 +75,7 @@ struct RecordingOptions: ParsableArguments {
     func traceOptions(of file: InputFile? = nil) throws -> TraceOptions {
         var options = TraceOptions()
         options.device = try device.map(Self.description) ?? file?.askDevice()
-        options.surface = SurfaceOptions(
-            viewport: viewport.map { Viewport(width: $0.width, height: $0.height) }, rotation: rotate ?? .none)
+        options.surface = SurfaceOptions(viewport: viewport, rotation: rotate ?? .none)
         if fromTarget != nil || [fromZoom, fromBearing, fromViewingAngle].contains(where: { $0 != nil }) {
             let usual = TraceOptions.usualPosition
             options.position = CameraPosition(
@@ -130,20 +129,11 @@ final class TraceSource {
     private(set) var tail: [UInt8] = []
     private static let tailSize = 1024
 
-    /// Opens a file; `-` is standard input.
+    /// Reads a file.
     ///
     /// - Parameters:
     ///   - trace: replaces the trace options that follow from `options`.
     ///   - number: which of several traces in the file to read, from 1; `nil` for all of them.
-    ///   - endsBySignal: whether a signal ends a pipe or a device, instead of being an error.
-    convenience init(
-        _ name: String, _ options: RecordingOptions, _ trace: TraceOptions? = nil, number: Int? = nil,
-        endsBySignal: Bool = false
-    ) throws {
-        try self.init(try InputFile(name, endsBySignal: endsBySignal), options, trace, number: number)
-    }
-
-    /// Reads a file that is already open.
     init(_ file: InputFile, _ options: RecordingOptions, _ trace: TraceOptions? = nil, number: Int? = nil) throws {
         self.file = file
         selection = number.map { TraceSelection($0) }
@@ -183,14 +173,13 @@ final class TraceSource {
         if let idleOption, format == .trace {
             throw Failure(.usage, "\(name): \(idleOption) is for recordings; a trace says all that in its own lines")
         }
-        if selection != nil, format == .trace { trace = try selected(trace) }
+        if let selection, format == .trace { trace = try select(trace, selection) }
         tail = Array((tail + trace.suffix(Self.tailSize)).suffix(Self.tailSize))
         return trace
     }
 
     /// Returns the part of a piece that belongs to the selected trace.
-    private func selected(_ piece: [UInt8]) throws -> [UInt8] {
-        guard let selection else { return piece }
+    private func select(_ piece: [UInt8], _ selection: TraceSelection) throws -> [UInt8] {
         var left = selection.read(piece)
         if isAtEnd { left += selection.finish() }
         if isAtEnd, selection.begun < selection.number {
@@ -217,13 +206,8 @@ final class TraceSource {
             """)
     }
 
-    /// Returns the end of a Gimbal trace whose size is known; reading continues where it was.
-    func lastPiece() -> [UInt8]? { format == .trace && selection == nil ? file.lastPiece() : nil }
-
-    /// Returns a whole Gimbal trace if its size is known and at most `most`; reading continues where it was.
-    func contents(upTo most: Int) -> [UInt8]? {
-        format == .trace && selection == nil ? file.contents(upTo: most) : nil
-    }
+    /// Returns the last bytes of a Gimbal trace whose size is known, at most `most`; reading continues where it was.
+    func lastBytes(_ most: Int) -> [UInt8]? { format == .trace && selection == nil ? file.lastBytes(most) : nil }
 
     /// Returns how far the file has been read, for a progress bar.
     ///

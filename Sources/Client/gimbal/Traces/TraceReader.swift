@@ -53,10 +53,4 @@ extension TraceSource {
 
     /// What to append to a trace that does not end itself.
     var ending: [UInt8] { Trace.ending(behind: tail) }
-
-    /// Returns the time of a trace's last lines: their `timeMs`.
-    func lastTime() -> Double? { lastPiece().flatMap(TraceTime.last) }
-
-    /// Returns the times of the markers in a trace file, in milliseconds; none for a file of more than 64 MiB.
-    func markers() -> [Double] { contents(upTo: 64 << 20).map(TraceMarkers.times) ?? [] }
 }

@@ -109,8 +109,8 @@ struct ViewportCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp("Width and height in points, such as 390x844.", valueName: "size"),
-        transform: Size.init(typed:))
-    var size: Size?
+        transform: Viewport.init(typed:))
+    var size: Viewport?
 
     @Option("Points covered on every side, or at the top, left, bottom and right, separated by commas.", "points")
     var padding: EdgeInsets?
@@ -121,8 +121,8 @@ struct ViewportCommand: ParsableCommand {
         let daemon = try Conversation(options)
         if size != nil || padding != nil {
             let old = try daemon.state().viewport
-            let viewport = Viewport(
-                width: size?.width ?? old.width, height: size?.height ?? old.height, padding: padding ?? old.padding)
+            var viewport = size ?? old
+            viewport.padding = padding ?? old.padding
             try daemon.command(.set(.viewport(viewport)))
         }
         try daemon.showState { $0.table([.viewport, .padding]) }

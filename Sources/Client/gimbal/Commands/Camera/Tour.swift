@@ -52,7 +52,7 @@ struct TourCommand: ParsableCommand {
 
     @Option(
         "The screen's size in points, for distances in KML (default: the camera's; without a daemon, 390x844).", "size")
-    var viewport: Size?
+    var viewport: Viewport?
 
     @Flag(help: "Write the tour as a trace.")
     var trace = false
@@ -105,7 +105,7 @@ struct TourCommand: ParsableCommand {
         guard let file else { return }
         if isWritten {
             let output = try OutputFile(destination)
-            let size = viewport.map { Viewport(width: $0.width, height: $0.height) } ?? .standard
+            let size = viewport ?? .standard
             let tour = told(try read(try contents(of: file), file, height: size.height))
             try output.write(try to.map { try bytes(of: tour, as: $0, height: size.height) } ?? traced(tour, size))
             try output.finish()
@@ -288,8 +288,7 @@ private final class TourRecording {
 
     private func conclude() throws {
         guard !recorder.keyframes.isEmpty else { return }
-        try file.write(
+        try file.finish(
             try command.bytes(of: NamedTour(recorder.keyframes), as: command.to ?? .json, height: height))
-        try file.finish()
     }
 }

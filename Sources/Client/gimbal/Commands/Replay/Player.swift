@@ -53,20 +53,19 @@ struct Player: ParsableCommand {
     private var request: ClientRequest {
         get throws {
             if marker != nil, action != .seek { throw ValidationError("--marker is for seek.") }
+            if let value, ![.step, .seek, .speed].contains(action) {
+                throw ValidationError("Unexpected argument '\(NegativeNumbers.unshielded(value))'.")
+            }
             switch action {
+            case .pause: return .pauseReplay
+            case .resume: return .resumeReplay
             case .step: return .stepReplay(count: try count)
             case .seek: return .seekReplay(try target)
             case .speed:
                 guard let value else { throw ValidationError("Name the speed, such as 2, 0.5 or max.") }
                 return .setReplaySpeed(try Speed(typed: value).factor)
-            case .pause, .resume, .end, .status:
-                if let value { throw ValidationError("Unexpected argument '\(NegativeNumbers.unshielded(value))'.") }
-            }
-            return switch action {
-            case .pause: .pauseReplay
-            case .resume: .resumeReplay
-            case .end: .endReplay
-            default: .getReplay
+            case .end: return .endReplay
+            case .status: return .getReplay
             }
         }
     }

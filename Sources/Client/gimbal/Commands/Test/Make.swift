@@ -42,7 +42,7 @@ struct Make: ParsableCommand {
     var degrees: Number?
 
     @Option("The screen's size, in points (default: 390x844).", "size")
-    var viewport: Size?
+    var viewport: Viewport?
 
     @Option("Where the camera begins.", "lat,lng")
     var start: LatLng?
@@ -70,8 +70,7 @@ struct Make: ParsableCommand {
 
     func run() throws {
         let file = try OutputFile(destination)
-        let size = viewport.map { Viewport(width: $0.width, height: $0.height) } ?? .standard
-        var fingers = MadeFingers(viewport: size, seed: seed)
+        var fingers = MadeFingers(viewport: viewport ?? .standard, seed: seed)
         if gesture == .random {
             fingers.makeRandom(for: duration?.milliseconds ?? 20_000)
         } else {
@@ -80,8 +79,7 @@ struct Make: ParsableCommand {
             shape.durationMs = duration?.milliseconds
             fingers.make(gesture, shape)
         }
-        try file.write(touches ? fingers.script.webTouches : try trace(fingers.script))
-        try file.finish()
+        try file.finish(touches ? fingers.script.webTouches : try trace(fingers.script))
     }
 
     private func trace(_ script: FingerScript) throws -> [UInt8] {

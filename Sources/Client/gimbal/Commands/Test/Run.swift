@@ -87,20 +87,12 @@ private final class MCAPFile {
     init(_ name: String, besides inputs: [String]) throws { file = try OutputFile(replacing: name, besides: inputs) }
 
     func follow(_ played: TraceRun.Line, in run: TraceRun) throws {
-        let isRejected = played.messages.contains { $0.type == .error }
-        let requests = played.line.flatMap { isRejected ? nil : try? decoder.decode($0.text.span) } ?? []
-        try recording.follow(requests, played.messages) {
-            for message in try run.ask(.getCamera()) {
-                if case .camera(let state)? = message.content { return state.viewport }
-            }
-            return nil
-        }
+        try recording.follow(played.requests(&decoder), played.messages) { try run.state()?.viewport }
         try file.write(recording.take())
     }
 
     func finish() throws {
         recording.finish()
-        try file.write(recording.take())
-        try file.finish()
+        try file.finish(recording.take())
     }
 }

@@ -51,8 +51,7 @@ struct Shrink: ParsableCommand {
         guard status != 0 else { throw Failure(.rejected, "\(trace): the command does not fail with it") }
         var shrinker = Shrinker(most: limit)
         let smallest = try shrinker.shrink(whole) { try trial.status(of: $0) == status }
-        try file.write(smallest.bytes)
-        try file.finish()
+        try file.finish(smallest.bytes)
         say(
             """
             \(trace): \(counted(whole.lines.count, "line")) made \(grouped(smallest.lines.count)) by \

@@ -93,15 +93,14 @@ private final class CheckSession {
         var bar = ProgressBar(name, isWanted: !output.isTerminal)
         var bytes = 0
         defer { bar.clear() }
-        guard let beginning = try beginning() else { return try conclude() }
-        try read(beginning)
-        bytes += beginning.count
-        while case let piece = try file.read(), !piece.isEmpty {
-            try read(piece)
+        guard var piece = try beginning() else { return try conclude() }
+        repeat {
+            try splitter.read(piece) { try play($0) }
             try output.flush()
             bytes += piece.count
             bar.update { ProgressState(frames: frames, share: file.size.map { Double(bytes) / Double(max($0, 1)) }) }
-        }
+            piece = try file.read()
+        } while !piece.isEmpty
         try splitter.finish { try play($0) }
         try finish()
         bar.clear()
@@ -133,8 +132,6 @@ private final class CheckSession {
         add(Finding(line: 1, isError: true, code: "not-a-trace", message: message))
         return nil
     }
-
-    private func read(_ piece: [UInt8]) throws { try splitter.read(piece) { try play($0) } }
 
     private func play(_ line: LineSplitter.Line) throws {
         try Interrupt.check()
@@ -182,21 +179,14 @@ private final class CheckSession {
 
     private func judge(_ played: TraceRun.Line) {
         let number = played.line?.number ?? lines
-        var isRejected = false
         for message in played.messages {
-            switch message.type {
-            case .error:
-                isRejected = true
-                if let error = message.error { add(Finding(line: number, error)) }
-            case .traceEnded:
-                guard let ended = message.traceEnded else { continue }
+            if let error = message.error { add(Finding(line: number, error)) }
+            if message.type == .traceEnded, let ended = message.traceEnded {
                 frames += ended.frames
                 durationMs += ended.durationMs
-            default: break
             }
         }
-        guard !isRejected, let line = played.line, let requests = try? decoder.decode(line.text.span) else { return }
-        rules.check(requests, number) { add($0) }
+        rules.check(played.requests(&decoder), number) { add($0) }
     }
 
     private func finish() throws {

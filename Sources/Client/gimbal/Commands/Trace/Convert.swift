@@ -62,7 +62,7 @@ struct Convert: ParsableCommand {
         if let to { return try export(to, into: file) }
         var trace = try options.traceOptions()
         trace.writesTouches = touches
-        let source = try TraceSource(recording, options, trace, endsBySignal: true)
+        let source = try TraceSource(InputFile(recording, endsBySignal: true), options, trace)
         var bar = ProgressBar(recording, isWanted: true)
         defer { bar.clear() }
         while !source.isAtEnd {

@@ -63,7 +63,6 @@ struct Cut: ParsableCommand {
             let start = clock(milliseconds: cut.startMs, 3)
             say("\(trace): \(why) at \(clock(milliseconds: from.milliseconds, 3)): the cut begins at \(start)")
         }
-        try file.write(cut.trace.bytes)
-        try file.finish()
+        try file.finish(cut.trace.bytes)
     }
 }

@@ -24,7 +24,7 @@ struct Edit: ParsableCommand {
     )
 
     @Option("The screen's size, in points.", "size", name: .customLong("viewport"))
-    var size: Size?
+    var size: Viewport?
 
     @Option("Where the camera begins, and optionally its zoom.", "lat,lng,zoom")
     var start: String?
@@ -95,7 +95,6 @@ struct Edit: ParsableCommand {
         let file = try OutputFile(destination)
         var trace = try Trace(file: trace, number: selection.number)
         for edit in try edits() { try about(self.trace) { try trace.apply(edit) } }
-        try file.write(trace.bytes)
-        try file.finish()
+        try file.finish(trace.bytes)
     }
 }

@@ -31,7 +31,7 @@ struct Inspect: ParsableCommand {
     var recording: String
 
     func run() throws {
-        let source = try TraceSource(recording, options, endsBySignal: true)
+        let source = try TraceSource(InputFile(recording, endsBySignal: true), options)
         let own = TraceSections()
         var bar = ProgressBar(recording, isWanted: true)
         defer { bar.clear() }
@@ -59,11 +59,7 @@ struct Inspect: ParsableCommand {
 
 /// The facts about a recording, for people and for programs.
 private struct InspectReport {
-    private let name: String
-    private let format: RecordingFormat?
-    private let device: DeviceDescription?
-    private let viewport: Viewport?
-    private let notes: RecordingNotes
+    private let source: TraceSource
     /// Whether an option gives the size of the device's surface.
     private let isSizeGiven: Bool
     /// The findings in the recording, or in each of its traces.
@@ -73,28 +69,23 @@ private struct InspectReport {
     private let damagedCount: Int
 
     init(_ source: TraceSource, _ traces: TraceSections?, isSizeGiven: Bool) {
-        self.isSizeGiven = isSizeGiven
-        name = source.name
-        format = source.format
-        device = source.device
-        viewport = source.surface?.viewport
-        notes = source.notes
-        damaged = traces?.damaged ?? notes.damaged.map { ($0.line, $0.excerpt) }
-        damagedCount = traces?.damagedCount ?? notes.damagedCount
+        (self.source, self.isSizeGiven) = (source, isSizeGiven)
+        damaged = traces?.damaged ?? source.notes.damaged.map { ($0.line, $0.excerpt) }
+        damagedCount = traces?.damagedCount ?? source.notes.damagedCount
         sections =
             traces?.sections.map { ($0, $0.findings, $0.origin) }
             ?? [(nil, source.findings.onReplayClock, source.findings.originMs)]
     }
 
-    private var isTrace: Bool { format == .trace }
-    private var quirks: [(Quirk, Int)] { Quirk.allCases.map { ($0, notes[$0]) }.filter { $0.1 > 0 } }
+    private var isTrace: Bool { source.format == .trace }
+    private var quirks: [(Quirk, Int)] { Quirk.allCases.map { ($0, source.notes[$0]) }.filter { $0.1 > 0 } }
 
     // MARK: For people
 
     var rows: [PrintableText] {
-        var rows = [titled("file", PrintableText(name)), titled("format", formatText)]
-        if let device { rows.append(titled("device", deviceText(device))) }
-        if let viewport {
+        var rows = [titled("file", PrintableText(source.name)), titled("format", formatText)]
+        if let device = source.device { rows.append(titled("device", deviceText(device))) }
+        if let viewport = source.surface?.viewport {
             rows.append(titled("viewport", "\(fixed(viewport.width, 0)) by \(fixed(viewport.height, 0)) points"))
         }
         for (index, section) in sections.enumerated() {
@@ -105,7 +96,7 @@ private struct InspectReport {
             }
             rows += self.rows(of: section)
         }
-        let leftOut = notes.devicesLeftOut.map { number -> PrintableText in
+        let leftOut = source.notes.devicesLeftOut.map { number -> PrintableText in
             "fingers on device \(number), left out: --device-number \(number) takes them"
         }
         let noticed = quirks.filter { $0.0.matters }.map { PrintableText($0.text($1, isSizeGiven: isSizeGiven)) }
@@ -135,15 +126,15 @@ private struct InspectReport {
 
     private var formatText: PrintableText {
         let protocolText: PrintableText
-        switch notes.contactProtocol {
+        switch source.notes.contactProtocol {
         // HID has its own ways to report contacts.
-        case .slots where format == .hidRecorder: protocolText = ""
+        case .slots where source.format == .hidRecorder: protocolText = ""
         case .slots: protocolText = ", protocol B"
         case .wholeFrames: protocolText = ", protocol A"
         case .single: protocolText = ", one contact"
         case nil: protocolText = ""
         }
-        return "\(format?.rawValue ?? "")\(protocolText)"
+        return "\(source.format?.rawValue ?? "")\(protocolText)"
     }
 
     private func deviceText(_ device: DeviceDescription) -> PrintableText {
@@ -176,9 +167,9 @@ private struct InspectReport {
 
     var json: JSONValue {
         var members: JSONObject = [
-            "file": .string(name), "format": .string(format?.rawValue ?? ""),
+            "file": .string(source.name), "format": .string(source.format?.rawValue ?? ""),
             "quirks": .object(JSONObject(quirks.map { ("\($0)", .number(Double($1))) })),
-            "devicesLeftOut": .array(notes.devicesLeftOut.map { .number(Double($0)) }),
+            "devicesLeftOut": .array(source.notes.devicesLeftOut.map { .number(Double($0)) }),
             "damagedCount": .number(Double(damagedCount)),
             "damaged": .array(
                 damaged.map {
@@ -197,10 +188,10 @@ private struct InspectReport {
                     return .object(trace)
                 })
         }
-        if let viewport {
+        if let viewport = source.surface?.viewport {
             members["viewport"] = .object(["width": .number(viewport.width), "height": .number(viewport.height)])
         }
-        if let device {
+        if let device = source.device {
             var described: JSONObject = ["semiMT": .bool(device.isSemiMT)]
             if let name = device.name { described["name"] = .string(name) }
             if let size = device.sizeMm {

@@ -78,15 +78,9 @@ private final class PlotSession {
 
     func run() throws -> CameraTimeline {
         try session.play { played in
-            let isRejected = played.messages.contains { $0.type == .error }
-            let requests = played.line.flatMap { isRejected ? nil : try? decoder.decode($0.text.span) } ?? []
+            let requests = played.requests(&decoder)
             for case .touch(let fingers) in requests.map(\.body) { follow(fingers) }
-            try timeline.follow(requests, played.messages) {
-                for message in try session.run.ask(.getCamera()) {
-                    if case .camera(let state)? = message.content { return state }
-                }
-                return nil
-            }
+            try timeline.follow(requests, played.messages) { try session.run.state() }
         }
         let reader = session.reader
         timeline.add(
