@@ -74,3 +74,16 @@ extension Comparable {
         min(max(self, range.lowerBound), range.upperBound)
     }
 }
+
+extension Array {
+    /// Returns the index of the first element that fulfils a condition, by binary search; the count if none does. All
+    /// elements after it must fulfil the condition, too.
+    package func partitioningIndex(where isFulfilled: (Element) -> Bool) -> Int {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if isFulfilled(self[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+}

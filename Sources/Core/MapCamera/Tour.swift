@@ -136,11 +136,6 @@ public struct Tour: Sendable {
 
     /// Returns the last leg that has started.
     private func leg(at time: Double) -> Leg {
-        var (low, high) = (0, legs.count)
-        while high - low > 1 {
-            let middle = (low + high) / 2
-            if legs[middle].start <= time { low = middle } else { high = middle }
-        }
-        return legs[low]
+        legs[max(legs.partitioningIndex { $0.start > time } - 1, 0)]
     }
 }

@@ -17,6 +17,11 @@ public struct ScreenPoint: Equatable, Codable, Sendable {
     public static func + (a: ScreenPoint, b: ScreenPoint) -> ScreenPoint { ScreenPoint(x: a.x + b.x, y: a.y + b.y) }
     /// Returns the difference of two points.
     public static func - (a: ScreenPoint, b: ScreenPoint) -> ScreenPoint { ScreenPoint(x: a.x - b.x, y: a.y - b.y) }
+
+    /// Returns the point at a share of the straight way to another one.
+    package func towards(_ other: ScreenPoint, _ share: Double) -> ScreenPoint {
+        ScreenPoint(x: x + (other.x - x) * share, y: y + (other.y - y) * share)
+    }
 }
 
 /// Distances from the four edges of a viewport, in points. (UIKit: `UIEdgeInsets`.)

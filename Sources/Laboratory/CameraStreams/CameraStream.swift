@@ -84,12 +84,8 @@ package struct CameraStream: Sendable {
 
     /// Returns the index of the last sample at or before a time; `nil` before the first.
     func index(at timeMs: Double) -> Int? {
-        var (low, high) = (0, samples.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if samples[middle].timeMs <= timeMs { low = middle + 1 } else { high = middle }
-        }
-        return low > 0 ? low - 1 : nil
+        let next = samples.partitioningIndex { $0.timeMs > timeMs }
+        return next > 0 ? next - 1 : nil
     }
 
     /// Returns the last sample at or before a time; before the first, the first.

@@ -103,12 +103,9 @@ public struct CameraRecord: Sendable {
         self.name = name
         (self.bytes, self.isRun) = (bytes, isRun)
         let reader = StreamReader()
-        var splitter = LineSplitter()
-        func read(_ line: LineSplitter.Line) throws { try reader.read(line.text, number: line.number) }
-        do {
-            try splitter.read(bytes, read)
-            try splitter.finish(read)
-        } catch let error as StreamError {
+        do throws(StreamError) {
+            for line in LineSplitter.lines(of: bytes) { try reader.read(line.text, number: line.number) }
+        } catch {
             throw CameraFileError(description: "\(name):\(error)")
         }
         stream = reader.stream

@@ -5,8 +5,8 @@ import CameraStreams
 import Gestures
 import MapCamera
 
-/// Why a camera moves, as pictures distinguish it.
-enum Cause: CaseIterable, Sendable {
+/// Why a camera moves, as pictures distinguish it; also the CSS class of what is drawn for it.
+enum Cause: String, CaseIterable, Sendable {
     /// Fingers are on the screen.
     case fingers
     /// Motion that fingers started: a fling, inertia, a tap.
@@ -14,7 +14,7 @@ enum Cause: CaseIterable, Sendable {
     /// A requested animation.
     case animation
     /// A command that takes effect at once.
-    case command
+    case command = "snap"
 }
 
 /// What a trace did to a camera.
@@ -153,12 +153,7 @@ package struct CameraTimeline: Sendable {
 
     /// Returns the camera at a time.
     func step(at timeMs: Double) -> Step? {
-        var (low, high) = (0, steps.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if steps[middle].timeMs <= timeMs { low = middle + 1 } else { high = middle }
-        }
-        return steps[..<low].last ?? steps.first
+        steps.prefix(steps.partitioningIndex { $0.timeMs > timeMs }).last ?? steps.first
     }
 
     func has(_ cause: Cause) -> Bool { steps.contains { $0.cause == cause } }

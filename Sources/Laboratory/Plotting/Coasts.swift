@@ -1,5 +1,6 @@
 // The coasts and borders on a map, from Natural Earth's countries at 1:110m, as lines.
 
+import GimbalProtocol
 import MapCamera
 import WorldMap
 
@@ -36,38 +37,27 @@ enum Coasts {
         return pieces
     }
 
-    /// All rings. Strings in the file are skipped. Each innermost list of numbers is a ring: alternating longitudes and
-    /// latitudes in hundredths of a degree, each as the difference from the one before.
+    /// All rings. Each innermost list of numbers in the file is a ring: alternating longitudes and latitudes in hundredths
+    /// of a degree, each as the difference from the one before.
     private static let rings: [[MercatorPoint]] = {
-        let bytes = unsafe UnsafeBufferPointer(start: world_map, count: world_map_count)
-        var rings: [[MercatorPoint]] = []
-        var numbers: [Int] = []
-        var (number, isNegative, isString): (Int?, Bool, Bool) = (nil, false, false)
-        for index in bytes.indices {
-            let byte = unsafe bytes[index]
-            if byte == UInt8(ascii: "\"") { isString.toggle() }
-            if isString { continue }
-            switch byte {
-            case UInt8(ascii: "-"): isNegative = true
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): number = 10 * (number ?? 0) + Int(byte - UInt8(ascii: "0"))
-            default:
-                if let found = number { numbers.append(isNegative ? -found : found) }
-                (number, isNegative) = (nil, false)
-                guard byte == UInt8(ascii: "]"), !numbers.isEmpty else { break }
-                rings.append(ring(numbers))
-                numbers = []
-            }
-        }
-        return rings
+        let bytes = unsafe Array(UnsafeBufferPointer(start: world_map, count: world_map_count))
+        return (try? JSONValue(bytes)).map(read) ?? []
     }()
 
-    private static func ring(_ differences: [Int]) -> [MercatorPoint] {
-        var (longitude, latitude) = (0, 0)
+    private static func read(_ value: JSONValue) -> [[MercatorPoint]] {
+        if let object = value.object { return object.members.flatMap { read($0.value) } }
+        let values = value.array ?? []
+        let numbers = values.compactMap(\.number)
+        return numbers.isEmpty ? values.flatMap(read) : [ring(numbers)]
+    }
+
+    private static func ring(_ differences: [Double]) -> [MercatorPoint] {
+        var (longitude, latitude) = (0.0, 0.0)
         return stride(from: 0, to: differences.count - 1, by: 2).map { index in
             longitude += differences[index]
             latitude += differences[index + 1]
-            let degrees = min(max(Double(latitude) / 100, -lastLatitude), lastLatitude)
-            return MercatorPoint(LatLng(latitude: degrees, longitude: Double(longitude) / 100))
+            let degrees = min(max(latitude / 100, -lastLatitude), lastLatitude)
+            return MercatorPoint(LatLng(latitude: degrees, longitude: longitude / 100))
         }
     }
 }

@@ -163,7 +163,7 @@ struct MapPanel {
         let causes = pieces.flatMap { piece in piece.lines.map { _ in piece.cause } }
         let lines = Thinning.lines(pieces.flatMap(\.lines), tolerance: 0.3, atMost: Self.mostPoints)
         return Cause.allCases.map { cause in
-            ("way \(cause.word)", zip(causes, lines).filter { $0.0 == cause }.map(\.1))
+            ("way \(cause.rawValue)", zip(causes, lines).filter { $0.0 == cause }.map(\.1))
         }
     }
 
@@ -220,16 +220,6 @@ struct MapPanel {
 }
 
 extension Cause {
-    /// The CSS class of what is drawn for it.
-    var word: String {
-        switch self {
-        case .fingers: "fingers"
-        case .glide: "glide"
-        case .animation: "animation"
-        case .command: "snap"
-        }
-    }
-
     /// The text in the legend.
     var legend: String {
         switch self {

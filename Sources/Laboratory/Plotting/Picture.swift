@@ -76,19 +76,20 @@ package struct Picture {
             timePanel = times(left, (fingersPanel?.bottom ?? legend.bottom) + 52)
         }
         let bottom = max(timePanel.bottom, legend.bottom + 6, (fingersPanel?.bottom ?? 0) + 6) + 8
-        return SVG.picture(
-            isWide ? 2 * Self.width : Self.width, bottom, left: left, title: title,
-            heading: heading(atMost: isWide ? 80 : 34), facts: facts,
-            defined: { svg in
-                map.clip(&svg)
-                fingersPanel?.clip(&svg)
-            },
-            { svg in
-                map.draw(&svg)
-                legend.draw(&svg)
-                fingersPanel?.draw(&svg)
-                timePanel.draw(&svg)
-            })
+        var svg = SVG(isWide ? 2 * Self.width : Self.width, bottom, title: title, description: facts)
+        svg.add("<defs>")
+        map.clip(&svg)
+        fingersPanel?.clip(&svg)
+        svg.add("</defs>")
+        svg.add(#"<rect class="page" width="100%" height="100%"/>"#)
+        svg.label("heading", left, 28, heading(atMost: isWide ? 80 : 34))
+        svg.label("note", left, 46, facts)
+        map.draw(&svg)
+        legend.draw(&svg)
+        fingersPanel?.draw(&svg)
+        timePanel.draw(&svg)
+        svg.add("</svg>")
+        return svg.text
     }
 
     /// Returns the title, with its middle omitted if it is too long for the line.
@@ -298,8 +299,8 @@ private struct Legend {
     private func draw(_ sign: Sign, _ x: Double, _ y: Double, _ svg: inout SVG) {
         switch sign {
         case .way(let cause):
-            if cause != .command { svg.rect("band \(cause.word)", x, y - 5, 22, 10) }
-            svg.line("way \(cause.word)", x + 2, y, x + 20, y)
+            if cause != .command { svg.rect("band \(cause.rawValue)", x, y - 5, 22, 10) }
+            svg.line("way \(cause.rawValue)", x + 2, y, x + 20, y)
         case .layer(let layer): svg.line(layer.styled("way"), x + 2, y, x + 20, y)
         case .apart: svg.circle("apart", x + 12, y, 6)
         case .bounds: svg.line("bounds", x, y, x + 22, y)

@@ -9,35 +9,15 @@ struct SVG {
     /// Formats a number with at most `places` decimals.
     static func number(_ value: Double, _ places: Int = 2) -> String { FixedDecimal(value, places: places).text }
 
-    /// Returns a whole picture: SVG 1.1 with CSS, dark if the page is dark.
-    ///
-    /// - Parameters:
-    ///   - facts: the text below the title.
-    ///   - heading: the title, shortened to fit.
-    ///   - defined: adds the definitions that the picture refers to.
-    static func picture(
-        _ width: Double, _ height: Double, left: Double, title: String, heading: String, facts: String,
-        defined: ((inout SVG) -> Void)? = nil, _ body: (inout SVG) -> Void
-    ) -> String {
-        var svg = SVG()
-        let (wide, high) = (number(width), number(height))
-        svg.add(
+    /// Begins a document of a size.
+    init(_ width: Double, _ height: Double, title: String, description: String) {
+        let (wide, high) = (Self.number(width), Self.number(height))
+        add(
             #"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \#(wide) \#(high)" width="\#(wide)" height="\#(high)" "#
                 + #"role="img">"#)
-        svg.add("<title>\(escapedForXML(title))</title>")
-        svg.add("<desc>\(escapedForXML(facts))</desc>")
-        svg.add("<style>\(Picture.style)</style>")
-        if let defined {
-            svg.add("<defs>")
-            defined(&svg)
-            svg.add("</defs>")
-        }
-        svg.add(#"<rect class="page" width="100%" height="100%"/>"#)
-        svg.label("heading", left, 28, heading)
-        svg.label("note", left, 46, facts)
-        body(&svg)
-        svg.add("</svg>")
-        return svg.text
+        add("<title>\(escapedForXML(title))</title>")
+        add("<desc>\(escapedForXML(description))</desc>")
+        add("<style>\(Picture.style)</style>")
     }
 
     mutating func add(_ markup: String) { text += markup + "\n" }

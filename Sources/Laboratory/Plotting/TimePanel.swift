@@ -78,7 +78,7 @@ struct TimePanel {
                     ]
                 }
             }
-            svg.lines("band \(cause.word)", rectangles, isClosed: true)
+            svg.lines("band \(cause.rawValue)", rectangles, isClosed: true)
         }
     }
 

@@ -163,19 +163,12 @@ package struct CanonicalScript: Equatable, Sendable {
 
     /// Returns the fingers at a time between frames, by linear interpolation.
     private static func touches(_ frames: [TouchFrame], at time: Double) -> [Touch] {
-        // Binary search for the first frame at or after the time.
-        var (low, high) = (0, frames.count - 1)
-        while low < high {
-            let middle = (low + high) / 2
-            if frames[middle].timeMs >= time { high = middle } else { low = middle + 1 }
-        }
-        let index = low
+        let index = min(frames.partitioningIndex { $0.timeMs >= time }, frames.count - 1)
         let (next, before) = (frames[index], frames[max(index - 1, 0)])
         guard next.timeMs > before.timeMs else { return next.touches }
         let share = min(max((time - before.timeMs) / (next.timeMs - before.timeMs), 0), 1)
         return zip(before.touches, next.touches).map { from, to in
-            let (x, y) = (to.position.x - from.position.x, to.position.y - from.position.y)
-            return Touch(id: to.id, position: from.position + ScreenPoint(x: x * share, y: y * share))
+            Touch(id: to.id, position: from.position.towards(to.position, share))
         }
     }
 
@@ -194,13 +187,11 @@ package struct CanonicalScript: Equatable, Sendable {
     package var script: FingerScript {
         var script = FingerScript(viewport: viewport)
         script.header = header
-        var time = 0.0
-        for tick in ticks {
-            time += Double(tick.count) * Self.tickMs
-            let touches = tick.fingers.enumerated().compactMap { slot, position in
+        script.frames = steps.map { step in
+            let touches = step.now.enumerated().compactMap { slot, position in
                 position.map { Touch(id: slot, position: $0) }
             }
-            script.frames.append(TouchFrame(timeMs: time, touches: touches))
+            return TouchFrame(timeMs: step.timeMs, touches: touches)
         }
         return script
     }

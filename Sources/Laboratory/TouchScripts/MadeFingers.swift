@@ -151,7 +151,7 @@ package struct MadeFingers {
         var ways: [[ScreenPoint]] = [[], []]
         for step in 0...steps {
             let share = Double(step) / Double(steps)
-            let middle = ScreenPoint(x: from.x + (to.x - from.x) * share, y: from.y + (to.y - from.y) * share)
+            let middle = from.towards(to, share)
             let arm = landing * Elementary.exp2(Elementary.log2(scale) * share) / 2
             let (sine, cosine) = Elementary.sineAndCosine(angle + degrees * share)
             let offset = ScreenPoint(x: cosine * arm, y: sine * arm)
@@ -210,9 +210,7 @@ package struct MadeFingers {
         let done = part * part * part * (10 - 15 * part + 6 * part * part) * Double(way.count - 1)
         let index = min(Int(done), max(way.count - 2, 0))
         guard index + 1 < way.count else { return way[index] }
-        let (from, to) = (way[index], way[index + 1])
-        let rest = done - Double(index)
-        return ScreenPoint(x: from.x + (to.x - from.x) * rest, y: from.y + (to.y - from.y) * rest)
+        return way[index].towards(way[index + 1], done - Double(index))
     }
 
     private typealias Wave = (hertz: Double, phase: Double, amplitude: Double)

@@ -32,19 +32,15 @@ extension TouchExport {
                 + bigEndian(pressure) + [UInt8](repeating: 0, count: 8)
         }
         var steps: [ScrcpyMessages] = []
-        var before: [ScreenPoint?] = []
-        for frame in canonical.timed {
+        for step in canonical.steps {
             var bytes: [UInt8] = []
-            for slot in 0..<max(frame.fingers.count, before.count) {
-                let old = slot < before.count ? before[slot] : nil
-                let now = slot < frame.fingers.count ? frame.fingers[slot] : nil
-                guard old != now, let position = now ?? old else { continue }
+            for (slot, (old, now)) in zip(step.before, step.now).enumerated() where old != now {
+                guard let position = now ?? old else { continue }
                 bytes += message(now == nil ? .up : old == nil ? .down : .move, slot, position)
             }
-            before = frame.fingers
             guard !bytes.isEmpty else { continue }
-            let lifts = before.enumerated().flatMap { slot, position in position.map { message(.up, slot, $0) } ?? [] }
-            steps.append(ScrcpyMessages(timeMs: frame.timeMs, bytes: bytes, lifts: lifts))
+            let lifts = step.now.enumerated().flatMap { slot, place in place.map { message(.up, slot, $0) } ?? [] }
+            steps.append(ScrcpyMessages(timeMs: step.timeMs, bytes: bytes, lifts: lifts))
         }
         return steps
     }

@@ -39,7 +39,6 @@ package enum ScriptFormat: String, CaseIterable, Sendable {
     /// which takes no time. Landing takes two actions, because the position comes first.
     private static func webdriver(_ script: CanonicalScript) -> JSONValue {
         var sources = [[JSONValue]](repeating: [], count: max(script.slots, 1))
-        var before = [ScreenPoint?](repeating: nil, count: sources.count)
         func pause(_ durationMs: Int) -> JSONValue {
             .object(["type": .string("pause"), "duration": .number(Double(durationMs))])
         }
@@ -47,12 +46,9 @@ package enum ScriptFormat: String, CaseIterable, Sendable {
         func add(_ action: (Int) -> JSONValue) {
             for slot in sources.indices { sources[slot].append(action(slot)) }
         }
-        for tick in script.ticks {
-            let now = sources.indices.map { $0 < tick.fingers.count ? tick.fingers[$0] : nil }
-            let moves = sources.indices.map { slot in
-                before[slot] != nil && now[slot] != nil && before[slot] != now[slot]
-            }
-            let asked = moves.contains(true) ? BrowserTick.moveMs : BrowserTick.restMs(tick.count)
+        for (_, count, before, now) in script.steps {
+            let moves = zip(before, now).map { $0 != nil && $1 != nil && $0 != $1 }
+            let asked = moves.contains(true) ? BrowserTick.moveMs : BrowserTick.restMs(count)
             add { slot in
                 guard let position = now[slot], moves[slot] else { return pause(asked) }
                 return Self.move(to: position, for: asked)
@@ -65,7 +61,6 @@ package enum ScriptFormat: String, CaseIterable, Sendable {
                     add { $0 == slot ? .object(["type": .string("pointerUp"), "button": .number(0)]) : pause(0) }
                 }
             }
-            before = now
         }
         let pointers = sources.enumerated().map { slot, actions in
             JSONValue.object([
@@ -149,15 +144,10 @@ package enum ScriptFormat: String, CaseIterable, Sendable {
     /// Returns a touchscreen's reports: the time in milliseconds, and the events as type, code and value.
     private static func reports(_ script: CanonicalScript) -> [(timeMs: Double, events: [(Int, Int, Int)])] {
         var reports: [(timeMs: Double, events: [(Int, Int, Int)])] = []
-        var before: [ScreenPoint?] = []
         var number = 0
-        for frame in script.timed {
+        for step in script.steps {
             var events: [(Int, Int, Int)] = []
-            let wasDown = before.contains { $0 != nil }
-            for slot in 0..<max(frame.fingers.count, before.count) {
-                let old = slot < before.count ? before[slot] : nil
-                let now = slot < frame.fingers.count ? frame.fingers[slot] : nil
-                guard old != now else { continue }
+            for (slot, (old, now)) in zip(step.before, step.now).enumerated() where old != now {
                 events.append((3, 0x2f, slot))
                 if old == nil {
                     events.append((3, 0x39, number))
@@ -169,10 +159,9 @@ package enum ScriptFormat: String, CaseIterable, Sendable {
                     events.append((3, 0x39, -1))
                 }
             }
-            before = frame.fingers
-            let isDown = before.contains { $0 != nil }
+            let (wasDown, isDown) = (step.before.contains { $0 != nil }, step.now.contains { $0 != nil })
             if isDown != wasDown { events.append((1, 0x14a, isDown ? 1 : 0)) }
-            if !events.isEmpty { reports.append((frame.timeMs, events + [(0, 0, 0)])) }
+            if !events.isEmpty { reports.append((step.timeMs, events + [(0, 0, 0)])) }
         }
         return reports
     }
@@ -257,12 +246,15 @@ package enum ScriptFormat: String, CaseIterable, Sendable {
 }
 
 extension CanonicalScript {
-    /// The fingers of each tick, with the time at its end.
-    var timed: [(timeMs: Double, fingers: [ScreenPoint?])] {
-        var time = 0.0
+    /// The ticks: the time at the end, the number of frames, and the fingers of all slots before and after.
+    var steps: [(timeMs: Double, count: Int, before: [ScreenPoint?], now: [ScreenPoint?])] {
+        var (time, before) = (0.0, [ScreenPoint?](repeating: nil, count: slots))
         return ticks.map { tick in
+            var now = tick.fingers
+            while now.count < slots { now.append(nil) }
+            defer { before = now }
             time += Double(tick.count) * BrowserTick.frameMs
-            return (time, tick.fingers)
+            return (time, tick.count, before, now)
         }
     }
 }

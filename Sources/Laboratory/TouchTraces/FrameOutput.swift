@@ -89,7 +89,6 @@ struct FrameOutput: Sendable {
 
     private func choose(_ source: Source, _ notes: inout RecordingNotes) -> Surface {
         switch source.format {
-        case .trace, nil: return Surface(options: options)
         case .libinputDebugEvents where source.device == nil:
             // Gestures are in points. Any fingers that follow are on the same viewport.
             let device = DeviceDescription(x: LibinputTouches.range, y: LibinputTouches.range)

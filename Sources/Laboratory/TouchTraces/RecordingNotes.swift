@@ -53,7 +53,7 @@ public enum ContactProtocol: Sendable {
     case wholeFrames
     /// Contacts have slots, and only changes are reported. (Kernel: type B.)
     case slots
-    /// There is never more than one contact.
+    /// There is never more than one contact. (Kernel: ABS_X, ABS_Y and BTN_TOUCH.)
     case single
 }
 

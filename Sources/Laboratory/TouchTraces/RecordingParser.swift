@@ -8,6 +8,7 @@ struct RecordingParser: Sendable {
     /// The recording's format, once it is known.
     var format: RecordingFormat?
     private(set) var notes = RecordingNotes()
+    var output: FrameOutput
 
     private let given: DeviceDescription?
     private let rotation: Rotation
@@ -29,8 +30,6 @@ struct RecordingParser: Sendable {
     private var androidScript: AndroidScript
     private var gestures = LibinputGestures()
     private var libinputTouches = LibinputTouches()
-    /// The clock of both, because one program writes all lines.
-    private var libinputClock = FrameClock()
     private var motionEvents: MotionEvents
     private var web: WebTouches
     private var session = RRWeb()
@@ -43,10 +42,11 @@ struct RecordingParser: Sendable {
     ///   - device: replaces the recording's own description of its device.
     ///   - rate: the frames per second of a recording without times.
     ///   - deviceNumber: which of several devices to follow, from 1; `nil` is the first that tells contacts apart.
-    init(device: DeviceDescription?, rotation: Rotation, rate: Double?, deviceNumber: Int?) {
+    init(device: DeviceDescription?, surface: SurfaceOptions, rate: Double?, deviceNumber: Int?) {
         given = device
         self.deviceNumber = deviceNumber
-        self.rotation = rotation
+        rotation = surface.rotation
+        output = FrameOutput(surface)
         steps = FrameSteps(rate: rate)
         web = WebTouches(rate: rate)
         motionEvents = MotionEvents(rate: rate)
@@ -73,9 +73,7 @@ struct RecordingParser: Sendable {
     // MARK: Lines
 
     @inline(__always)
-    mutating func parse(
-        _ line: Span<UInt8>, number: Int, _ output: inout FrameOutput, _ body: (RecordedFrame) throws -> Void
-    ) throws {
+    mutating func parse(_ line: Span<UInt8>, number: Int, _ body: (RecordedFrame) throws -> Void) throws {
         let content: RecordedLine
         switch format {
         case .evemu: content = evemu.parse(line, &heads)
@@ -85,10 +83,9 @@ struct RecordingParser: Sendable {
         case .hidRecorder: content = hidRecorder.parse(line, &heads)
         case .pythonEvdev: content = pythonEvdev.parse(line, &heads)
         case .sendevent: content = sendevent.parse(line, &heads)
-        case .androidInput, .monkey: return try parseScript(line, number: number, &output, body)
-        case .libinputDebugEvents: return try parseDebugEvents(line, number: number, &output, body)
-        case .webTouches, .devTools, .webDriver, .rrweb: return try parse(object: line, number: number, &output, body)
-        case .motionEvents: return try parseMotionEvent(line, number: number, &output, body)
+        case .libinputDebugEvents: return try parseDebugEvents(line, number: number, body)
+        case .androidInput, .monkey, .motionEvents, .webTouches, .devTools, .webDriver, .rrweb:
+            return try parse(object: line, number: number, body)
         // These have no text to parse.
         case .inputEvents, .trace, nil: return
         }
@@ -97,76 +94,46 @@ struct RecordingParser: Sendable {
             guard FrameClock.recorded.contains(event.time), Self.values.contains(event.value) else {
                 return addDamaged(number, Scan.excerpt(line))
             }
-            try follow(event, &output, body)
+            try follow(event, body)
         case .events(let events):
             if events.isEmpty { understood += 1 }
-            for event in events { try follow(event, &output, body) }
+            for event in events { try follow(event, body) }
         case .pen:
             understood += 1
             notes.add(.pen)
         case .nothing: break
-        case .beginning: if tracker.startOver(&notes) { try hand(tracker.frame, &output, body) }
-        case .timeless(let event): try follow(timeless: event, line, number, &output, body)
+        case .beginning: if tracker.startOver(&notes) { try hand(tracker.frame, body) }
+        case .timeless(let event): try follow(timeless: event, line, number, body)
         case .damaged: addDamaged(number, Scan.excerpt(line))
         }
     }
 
     /// Follows an event without a time, if the caller gave a frame rate.
     private mutating func follow(
-        timeless event: InputEvent, _ line: Span<UInt8>, _ number: Int, _ output: inout FrameOutput,
-        _ body: (RecordedFrame) throws -> Void
+        timeless event: InputEvent, _ line: Span<UInt8>, _ number: Int, _ body: (RecordedFrame) throws -> Void
     ) throws {
         guard let now = event.isReport ? steps.next() : steps.now else {
             return try damaged(Damaged(isTimeless: true), line, number)
         }
         var event = event
         event.time = now
-        try follow(event, &output, body)
-    }
-
-    private mutating func parseMotionEvent(
-        _ line: Span<UInt8>, number: Int, _ output: inout FrameOutput, _ body: (RecordedFrame) throws -> Void
-    ) throws {
-        do {
-            guard try motionEvents.parse(line, &notes) else { return }
-        } catch {
-            return try damaged(error, line, number)
-        }
-        understood += 1
-        try hand(motionEvents.frame, &output, body)
-    }
-
-    private mutating func parseScript(
-        _ line: Span<UInt8>, number: Int, _ output: inout FrameOutput, _ body: (RecordedFrame) throws -> Void
-    ) throws {
-        do {
-            if format == .monkey {
-                try androidScript.parseMonkey(line, &notes)
-            } else {
-                try androidScript.parseInput(line, &notes)
-            }
-            if !androidScript.frames.isEmpty { understood += 1 }
-        } catch {
-            try damaged(error, line, number)
-        }
-        for frame in androidScript.frames { try hand(frame, &output, body) }
+        try follow(event, body)
     }
 
     private mutating func parseDebugEvents(
-        _ line: Span<UInt8>, number: Int, _ output: inout FrameOutput, _ body: (RecordedFrame) throws -> Void
+        _ line: Span<UInt8>, number: Int, _ body: (RecordedFrame) throws -> Void
     ) throws {
         var index = 0
         do {
             if LibinputGestures.skipToTouch(line, &index) {
-                if try libinputTouches.parse(line, &index, &libinputClock, &notes) {
-                    try hand(libinputTouches.frame, &output, body)
-                }
+                try libinputTouches.parse(line, &index, &notes)
+                try handFrames(body)
             } else if let report = try LibinputGestures.report(line) {
                 // Finger frames from earlier lines are handed out first.
-                if libinputTouches.finishFrame(&libinputClock, &notes) {
-                    try hand(libinputTouches.frame, &output, body)
-                }
-                if gestures.follow(report, rotation, &libinputClock, &notes) { try handGestures(&output, body) }
+                libinputTouches.finishFrame(&notes)
+                try handFrames(body)
+                let hasEvents = gestures.follow(report, rotation, &libinputTouches.fingers.clock, &notes)
+                if hasEvents { try output.hand(gestures, of: source, &notes, body) }
             }
             understood += 1
         } catch let error as Damaged {
@@ -176,64 +143,77 @@ struct RecordingParser: Sendable {
 
     // MARK: Objects
 
-    mutating func parse(
-        object text: Span<UInt8>, number: Int, _ output: inout FrameOutput, _ body: (RecordedFrame) throws -> Void
-    ) throws {
+    /// Parses an object, or a line, of a format whose parser makes the frames itself.
+    mutating func parse(object text: Span<UInt8>, number: Int, _ body: (RecordedFrame) throws -> Void) throws {
         do {
-            if format == .rrweb { try session.parse(text, &notes) } else { try web.parse(text, &notes) }
-            understood += 1
+            switch format {
+            case .androidInput: try androidScript.parseInput(text, &notes)
+            case .monkey: try androidScript.parseMonkey(text, &notes)
+            case .motionEvents: try motionEvents.parse(text, &notes)
+            case .rrweb: try session.parse(text, &notes)
+            default:
+                defer { format = web.format }
+                try web.parse(text, &notes)
+            }
+            // A script's or a log's other lines may be anything.
+            let isOther = format == .androidInput || format == .monkey || format == .motionEvents
+            if !isOther || !frames.isEmpty { understood += 1 }
         } catch {
             try damaged(error, text, number)
         }
-        if format == .rrweb {
-            for frame in session.frames { try hand(frame, &output, body) }
-            return
-        }
-        format = web.format
-        for frame in web.frames { try hand(frame, &output, body) }
+        try handFrames(body)
     }
 
-    mutating func endArray(_ output: inout FrameOutput, _ body: (RecordedFrame) throws -> Void) throws {
+    mutating func endArray(_ body: (RecordedFrame) throws -> Void) throws {
         guard format != .rrweb else { return }
         web.endArray(&notes)
-        for frame in web.frames { try hand(frame, &output, body) }
+        try handFrames(body)
+    }
+
+    /// The frames from the last line or object of a format whose parser makes them itself.
+    private var frames: [ContactFrame] {
+        switch format {
+        case .androidInput, .monkey: androidScript.frames
+        case .motionEvents: motionEvents.frames
+        case .libinputDebugEvents: libinputTouches.fingers.frames
+        case .rrweb: session.frames
+        default: web.frames
+        }
+    }
+
+    private mutating func handFrames(_ body: (RecordedFrame) throws -> Void) throws {
+        for frame in frames { try hand(frame, body) }
     }
 
     // MARK: Events
 
     /// - Parameter event: `nil` for an event without a time.
     @inline(__always)
-    mutating func parse(
-        _ event: InputEvent?, _ output: inout FrameOutput, _ body: (RecordedFrame) throws -> Void
-    ) throws {
+    mutating func parse(_ event: InputEvent?, _ body: (RecordedFrame) throws -> Void) throws {
         guard let event else { return addDamaged(understood + notes.damagedCount + 1, "an event without a time") }
-        try follow(event, &output, body)
+        try follow(event, body)
     }
 
     /// Notes that the file ends within an event.
     mutating func eventWasCutOff() { addDamaged(understood + 1, "an event that is cut off") }
 
     @inline(__always)
-    private mutating func follow(
-        _ event: InputEvent, _ output: inout FrameOutput, _ body: (RecordedFrame) throws -> Void
-    ) throws {
+    private mutating func follow(_ event: InputEvent, _ body: (RecordedFrame) throws -> Void) throws {
         understood += 1
         if event.device != current?.device { current = (event.device, heads.number(of: event.device)) }
-        guard deviceNumber == nil else { return try followChosen(event, &output, body) }
+        guard deviceNumber == nil else { return try followChosen(event, body) }
         let isComplete = tracker.handle(event, heads, &notes)
         if event.isLanding, event.device != tracker.device, let current, !heads.hasOtherAxes(event.device) {
             notes.leaveOut(deviceNumber: current.number)
         }
-        if isComplete { try hand(tracker.frame, &output, body) }
+        if isComplete { try hand(tracker.frame, body) }
     }
 
     /// Follows an event if it is from the device that the caller chose.
-    private mutating func followChosen(
-        _ event: InputEvent, _ output: inout FrameOutput, _ body: (RecordedFrame) throws -> Void
-    ) throws {
+    private mutating func followChosen(_ event: InputEvent, _ body: (RecordedFrame) throws -> Void) throws {
         guard current?.number == deviceNumber else { return notes.add(.otherDevice) }
         // The heads of other devices do not matter.
-        if tracker.handle(event, DeviceHeads(), &notes) { try hand(tracker.frame, &output, body) }
+        if tracker.handle(event, DeviceHeads(), &notes) { try hand(tracker.frame, body) }
     }
 
     // MARK: Damage
@@ -249,9 +229,7 @@ struct RecordingParser: Sendable {
     // MARK: Frames
 
     @inline(__always)
-    private mutating func hand(
-        _ frame: ContactFrame, _ output: inout FrameOutput, _ body: (RecordedFrame) throws -> Void
-    ) throws {
+    private mutating func hand(_ frame: ContactFrame, _ body: (RecordedFrame) throws -> Void) throws {
         output.note(frame)
         if output.isUndecided {
             guard try output.canBegin(with: frame, of: source, &notes, body) else { return }
@@ -259,40 +237,29 @@ struct RecordingParser: Sendable {
         try body(.touches(frame))
     }
 
-    private mutating func handGestures(
-        _ output: inout FrameOutput, _ body: (RecordedFrame) throws -> Void
-    ) throws {
-        try output.hand(gestures, of: source, &notes, body)
-    }
-
     /// Hands out what is held back, even though the range of the device's positions is unknown.
-    mutating func assumeRange(_ output: inout FrameOutput, _ body: (RecordedFrame) throws -> Void) throws {
+    mutating func assumeRange(_ body: (RecordedFrame) throws -> Void) throws {
         try output.assumeRange(of: source, &notes, body)
     }
 
     /// Ends the recording, and hands out what this completes.
     ///
     /// - Throws: ``RecordingError`` if hardly any of it was understood.
-    mutating func finish(_ output: inout FrameOutput, _ body: (RecordedFrame) throws -> Void) throws {
+    mutating func finish(_ body: (RecordedFrame) throws -> Void) throws {
         switch format {
         case .trace, nil: return
-        case .libinputDebugEvents:
-            if libinputTouches.finishFrame(&libinputClock, &notes) { try hand(libinputTouches.frame, &output, body) }
-            if libinputTouches.finish(libinputClock, &notes) { try hand(libinputTouches.frame, &output, body) }
-            if gestures.finish(libinputClock, &notes) { try handGestures(&output, body) }
-        case .webTouches, .devTools, .webDriver:
-            web.finish(&notes)
-            for frame in web.frames { try hand(frame, &output, body) }
-        case .rrweb:
-            session.finish(&notes)
-            for frame in session.frames { try hand(frame, &output, body) }
-        case .motionEvents: if motionEvents.finish(&notes) { try hand(motionEvents.frame, &output, body) }
-        case .androidInput, .monkey:
-            androidScript.finish(&notes)
-            for frame in androidScript.frames { try hand(frame, &output, body) }
+        case .libinputDebugEvents: libinputTouches.finish(&notes)
+        case .webTouches, .devTools, .webDriver: web.finish(&notes)
+        case .rrweb: session.finish(&notes)
+        case .motionEvents: motionEvents.finish(&notes)
+        case .androidInput, .monkey: androidScript.finish(&notes)
         case .sendevent where sendevent.isTimeless: throw RecordingError.noTimes
         case .evemu, .getevent, .evtest, .libinputRecord, .hidRecorder, .pythonEvdev, .sendevent, .inputEvents:
-            if tracker.finish(&notes) { try hand(tracker.frame, &output, body) }
+            if tracker.finish(&notes) { try hand(tracker.frame, body) }
+        }
+        try handFrames(body)
+        if gestures.finish(libinputTouches.fingers.clock, &notes) {
+            try output.hand(gestures, of: source, &notes, body)
         }
         if let deviceNumber, deviceNumber > max(heads.numbered, 1) {
             throw RecordingError.noSuchDevice(number: deviceNumber, count: max(heads.numbered, 1))

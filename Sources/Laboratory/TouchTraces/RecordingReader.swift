@@ -24,7 +24,6 @@ public struct RecordingReader: Sendable {
     }
 
     private var parser: RecordingParser
-    private var output: FrameOutput
 
     private var shape = Shape.beginning
     /// Converts the file's text to UTF-8, if it is UTF-16.
@@ -55,8 +54,7 @@ public struct RecordingReader: Sendable {
         device: DeviceDescription? = nil, surface: SurfaceOptions = SurfaceOptions(), rate: Double? = nil,
         deviceNumber: Int? = nil
     ) {
-        parser = RecordingParser(device: device, rotation: surface.rotation, rate: rate, deviceNumber: deviceNumber)
-        output = FrameOutput(surface)
+        parser = RecordingParser(device: device, surface: surface, rate: rate, deviceNumber: deviceNumber)
     }
 
     // MARK: State
@@ -68,18 +66,18 @@ public struct RecordingReader: Sendable {
     public var device: DeviceDescription? { parser.device }
 
     /// The device's surface as a viewport. It is known before the first frame, and never changes afterwards.
-    public var surface: Surface? { output.surface }
+    public var surface: Surface? { parser.output.surface }
 
     /// What was found besides the touches so far.
     public var notes: RecordingNotes { parser.notes }
 
     /// Whether fingers are held back until the range of their positions is known. ``assumeRange(_:)`` ends that.
-    public var isHolding: Bool { output.isHolding }
+    public var isHolding: Bool { parser.output.isHolding }
 
     /// Hands out what is held back, for a live stream whose fingers have not shown the range of the device's positions
     /// yet: assumes a common range.
     public mutating func assumeRange(_ body: (RecordedFrame) throws -> Void) throws {
-        try parser.assumeRange(&output, body)
+        try parser.assumeRange(body)
     }
 
     // MARK: Bytes
@@ -146,7 +144,7 @@ public struct RecordingReader: Sendable {
         if case .beginning = shape { try begin(body) }
         try finishShape(body)
         guard format != nil else { throw RecordingError(prelude.span) }
-        try parser.finish(&output, body)
+        try parser.finish(body)
     }
 
     /// Reads the last piece, which only the end of the file completes.
@@ -194,10 +192,10 @@ public struct RecordingReader: Sendable {
             guard rest.count == size else { return }
             var event: [UInt8] = []
             swap(&event, &rest)
-            try parser.parse(events.event(event.span), &output, body)
+            try parser.parse(events.event(event.span), body)
         }
         while position + size <= bytes.count {
-            try parser.parse(events.event(bytes.extracting(position..<(position + size))), &output, body)
+            try parser.parse(events.event(bytes.extracting(position..<(position + size))), body)
             position += size
         }
         Self.append(bytes.extracting(position...), to: &rest)
@@ -247,7 +245,7 @@ public struct RecordingReader: Sendable {
     }
 
     private mutating func readObjects(_ bytes: Span<UInt8>, _ body: (RecordedFrame) throws -> Void) throws {
-        output.consumed += bytes.count
+        parser.output.consumed += bytes.count
         var position = 0
         while let piece = splitter?.next(in: bytes, at: &position) { try read(piece, body) }
     }
@@ -255,9 +253,9 @@ public struct RecordingReader: Sendable {
     private mutating func read(_ piece: JSONSplitter.Piece, _ body: (RecordedFrame) throws -> Void) throws {
         guard let object = splitter else { return }
         switch piece {
-        case .value: try parser.parse(object: object.value.span, number: object.line, &output, body)
+        case .value: try parser.parse(object: object.value.span, number: object.line, body)
         case .damaged: parser.addDamaged(object.line, Scan.excerpt(object.value.span))
-        case .endOfArray: try parser.endArray(&output, body)
+        case .endOfArray: try parser.endArray(body)
         }
     }
 
@@ -315,12 +313,12 @@ public struct RecordingReader: Sendable {
     ) throws {
         switch line {
         case .tooLong:
-            output.consumed += RequestDecoder.longestLine
+            parser.output.consumed += RequestDecoder.longestLine
             parser.addDamaged(number, "longer than \(RequestDecoder.longestLine) bytes")
         case .line(let range):
-            output.consumed += range.count + 1
+            parser.output.consumed += range.count + 1
             let line = bytes.extracting(range)
-            try parser.parse(line.extracting(..<Scan.endWithoutReturns(line)), number: number, &output, body)
+            try parser.parse(line.extracting(..<Scan.endWithoutReturns(line)), number: number, body)
         }
     }
 

@@ -6,7 +6,7 @@ import GimbalProtocol
 import MapCamera
 
 /// A line to follow.
-struct FollowedLine: Named, Equatable {
+struct FollowedLine: Equatable {
     struct Point: Equatable {
         var place: LatLng
         /// When the line was at this point, in milliseconds of any clock; `nil` if unknown.
@@ -272,12 +272,8 @@ struct FollowedPath {
 
     /// Returns the segment at a distance along the line, and the share of it before that distance.
     private func segment(at distance: Double) -> (index: Int, share: Double) {
-        var (low, high) = (0, along.count - 1)
-        while high - low > 1 {
-            let middle = (low + high) / 2
-            if along[middle] <= distance { low = middle } else { high = middle }
-        }
-        let length = along[high] - along[low]
-        return (low, length > 0 ? min(max((distance - along[low]) / length, 0), 1) : 0)
+        let index = min(max(along.partitioningIndex { $0 > distance } - 1, 0), along.count - 2)
+        let length = along[index + 1] - along[index]
+        return (index, length > 0 ? min(max((distance - along[index]) / length, 0), 1) : 0)
     }
 }

@@ -6,12 +6,10 @@ import MapCamera
 struct GPXReader {
     private(set) var tracks: [FollowedLine] = []
     private(set) var routes: [FollowedLine] = []
-    private(set) var notes = TourNotes()
     private var xml: XMLReader
 
-    init(_ bytes: [UInt8]) throws(TourFileError) { xml = try XMLReader(bytes) }
-
-    mutating func read() throws(TourFileError) {
+    init(_ bytes: [UInt8]) throws(TourFileError) {
+        xml = try XMLReader(bytes)
         guard let root = try xml.nextChild() else { return }
         guard root.name == "gpx" else { throw TourFileError(line: root.line, "<\(root.name)> is not <gpx>") }
         while let element = try xml.nextChild() {

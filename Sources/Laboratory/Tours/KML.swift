@@ -20,9 +20,6 @@ struct KMLReader {
     init(_ bytes: [UInt8], viewportHeight: Double) throws(TourFileError) {
         xml = try XMLReader(bytes)
         height = viewportHeight
-    }
-
-    mutating func read() throws(TourFileError) {
         guard let root = try xml.nextChild() else { return }
         guard root.name == "kml" else { throw TourFileError(line: root.line, "<\(root.name)> is not <kml>") }
         try walk()

@@ -95,18 +95,17 @@ package struct TourFile: Sendable {
         }
         var notes = TourNotes()
         switch format {
-        case .json: tour = try Self.chosen([try JSONTour.read(bytes)], "tour", options.name)
+        case .json: tour = try Self.chosen([try JSONTour.read(bytes)], "tour", options.name, nameOf: \.name)
         case .kml:
-            var reader = try KMLReader(bytes, viewportHeight: options.viewportHeight)
-            try reader.read()
-            notes = reader.notes
-            if options.followsPath || reader.tours.isEmpty {
-                guard options.followsPath || reader.lines.isEmpty else {
+            let file = try KMLReader(bytes, viewportHeight: options.viewportHeight)
+            notes = file.notes
+            if options.followsPath || file.tours.isEmpty {
+                guard options.followsPath || file.lines.isEmpty else {
                     throw TourFileError("the file has no <gx:Tour>; --follow-path follows its line")
                 }
-                tour = try Self.follow(reader.lines, options, &notes)
+                tour = try Self.follow(file.lines, options, &notes)
             } else {
-                let tour = try Self.chosen(reader.tours, "tour", options.name)
+                let tour = try Self.chosen(file.tours, "tour", options.name, nameOf: \.name)
                 guard !tour.keyframes.isEmpty else { throw TourFileError("the tour has no <gx:FlyTo>") }
                 guard tour.keyframes.count <= TourKeyframe.most else {
                     throw TourFileError(
@@ -119,10 +118,8 @@ package struct TourFile: Sendable {
                 self.tour = tour.rounded
             }
         case .gpx:
-            var reader = try GPXReader(bytes)
-            try reader.read()
-            notes = reader.notes
-            tour = try Self.follow(reader.tracks.isEmpty ? reader.routes : reader.tracks, options, &notes)
+            let file = try GPXReader(bytes)
+            tour = try Self.follow(file.tracks.isEmpty ? file.routes : file.tracks, options, &notes)
         case .geojson: tour = try Self.follow(try GeoJSON.lines(bytes), options, &notes)
         }
         self.notes = notes
@@ -131,29 +128,22 @@ package struct TourFile: Sendable {
     private static func follow(
         _ lines: [FollowedLine], _ options: TourOptions, _ notes: inout TourNotes
     ) throws(TourFileError) -> NamedTour {
-        let line = try chosen(lines, "line", options.name)
+        let line = try chosen(lines, "line", options.name, nameOf: \.name)
         let keyframes = try options.following.keyframes(
             along: line, viewportHeight: options.viewportHeight, &notes)
         return NamedTour(name: line.name, keyframes).rounded
     }
 
-    private static func chosen<Item: Named>(
-        _ items: [Item], _ noun: String, _ name: String?
+    private static func chosen<Item>(
+        _ items: [Item], _ noun: String, _ name: String?, nameOf path: KeyPath<Item, String?>
     ) throws(TourFileError) -> Item {
         guard let name else {
             if let first = items.first { return first }
             throw TourFileError("the file has no \(noun)")
         }
-        if let item = items.first(where: { $0.name == name }) { return item }
-        let names = items.compactMap(\.name).prefix(20)
+        if let item = items.first(where: { $0[keyPath: path] == name }) { return item }
+        let names = items.compactMap { $0[keyPath: path] }.prefix(20)
         let others = names.isEmpty ? "none has a name" : "there are: \(names.joined(separator: ", "))"
         throw TourFileError("the file has no \(noun) named \(name); \(others)")
     }
 }
-
-/// An item that a file may have several of.
-protocol Named {
-    var name: String? { get }
-}
-
-extension NamedTour: Named {}

@@ -48,26 +48,14 @@ struct XMLReader {
         if bytes.starts(with: [0xfe, 0xff]) || bytes.starts(with: [0xff, 0xfe]) {
             throw TourFileError(line: 1, "the file is UTF-16: save it as UTF-8")
         }
-        if let place = Self.firstInvalid(bytes) {
-            throw TourFileError(
-                line: bytes[..<place].count { $0 == 0x0a } + 1, "the file is not UTF-8 here: save it as UTF-8")
+        do throws(UTF8.ValidationError) {
+            _ = try UTF8Span(validating: bytes.span)
+        } catch {
+            let line = bytes[..<error.byteOffsets.lowerBound].count { $0 == 0x0a } + 1
+            throw TourFileError(line: line, "the file is not UTF-8 here: save it as UTF-8")
         }
         if bytes.starts(with: [0xef, 0xbb, 0xbf]) { position = 3 }
         if isNext("<?xml"), position + 5 < bytes.count, Self.isSpace(bytes[position + 5]) { try readDeclaration() }
-    }
-
-    /// Returns the index of the first byte that belongs to no scalar; `nil` if there is none.
-    private static func firstInvalid(_ bytes: [UInt8]) -> Int? {
-        guard String(validating: bytes, as: UTF8.self) == nil else { return nil }
-        var (low, high) = (0, bytes.count)
-        // A prefix is valid up to its last whole scalar.
-        while low < high {
-            let middle = (low + high) / 2
-            var end = middle + 1
-            while end < min(bytes.count, middle + 4), bytes[end] & 0xc0 == 0x80 { end += 1 }
-            if String(validating: bytes[..<end], as: UTF8.self) != nil { low = end } else { high = middle }
-        }
-        return low
     }
 
     private func wrong(_ message: String, at line: Int? = nil) -> TourFileError {

@@ -56,6 +56,15 @@ package struct LineSplitter {
         try body(line(found, bytes, 0..<position))
     }
 
+    /// Returns the lines of a whole stream.
+    package static func lines(of bytes: some Sequence<UInt8>) -> [Line] {
+        var splitter = LineSplitter()
+        var lines: [Line] = []
+        splitter.read(bytes) { lines.append($0) }
+        splitter.finish { lines.append($0) }
+        return lines
+    }
+
     private func line(_ found: LineFramer.Line, _ bytes: [UInt8], _ raw: Range<Int>) -> Line {
         let number = Int(framer.lineNumber)
         switch found {

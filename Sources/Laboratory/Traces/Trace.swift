@@ -20,7 +20,7 @@ package struct Trace: Sendable {
             self.init(bytes, &decoder)
         }
 
-        init(_ bytes: [UInt8], _ decoder: inout RequestDecoder) {
+        fileprivate init(_ bytes: [UInt8], _ decoder: inout RequestDecoder) {
             self.bytes = bytes
             requests = (try? decoder.decode(bytes.span)) ?? []
         }
@@ -39,16 +39,21 @@ package struct Trace: Sendable {
     ///
     /// - Throws: `TraceError` if it does not begin with a valid header, or if something follows its end.
     package init(_ bytes: some Sequence<UInt8>) throws(TraceError) {
-        var reader = TraceReading()
-        var splitter = LineSplitter()
-        do {
-            try splitter.read(bytes) { try reader.handle($0) }
-            try splitter.finish { try reader.handle($0) }
-        } catch {
-            throw error as? TraceError ?? .noHeader
+        let all = LineSplitter.lines(of: bytes).filter { !$0.isBlank }
+        guard let first = all.first else { throw .empty }
+        self.init(header: try HeaderLine(first.isTooLong ? [] : Array(first.text)))
+        guard header.isRight else { throw TraceError("has a header that is not right; \"gimbal check\" says why") }
+        var decoder = RequestDecoder()
+        var isOver = false
+        for line in all.dropFirst() {
+            if isOver {
+                throw TraceError(
+                    "has more behind its trace-end, in line \(line.number): \"gimbal cut --trace\" takes one of "
+                        + "several")
+            }
+            let read = Line(Array(line.text), &decoder)
+            if case .traceEnd? = read.requests.first?.body { isOver = true } else { lines.append(read) }
         }
-        guard let header = reader.header else { throw .empty }
-        self.init(header: header, lines: reader.lines)
     }
 
     /// When the first line is applied, in milliseconds of the trace's own clock; the times of events count from there.
@@ -62,30 +67,5 @@ package struct Trace: Sendable {
         var bytes = header.bytes + [0x0a]
         for line in lines { bytes += line.bytes + [0x0a] }
         return bytes + Request.traceEndLine
-    }
-}
-
-/// The content of a trace, as far as it has been read.
-private struct TraceReading: ~Copyable {
-    private var decoder = RequestDecoder()
-    var header: HeaderLine?
-    var lines: [Trace.Line] = []
-    private var isOver = false
-
-    mutating func handle(_ line: LineSplitter.Line) throws(TraceError) {
-        guard !line.isBlank else { return }
-        let bytes = Array(line.text)
-        guard header != nil else {
-            let header = try HeaderLine(line.isTooLong ? [] : bytes)
-            guard header.isRight else { throw TraceError("has a header that is not right; \"gimbal check\" says why") }
-            self.header = header
-            return
-        }
-        if isOver {
-            throw TraceError(
-                "has more behind its trace-end, in line \(line.number): \"gimbal cut --trace\" takes one of several")
-        }
-        let read = Trace.Line(bytes, &decoder)
-        if case .traceEnd? = read.requests.first?.body { isOver = true } else { lines.append(read) }
     }
 }

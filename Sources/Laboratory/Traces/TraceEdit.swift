@@ -70,20 +70,7 @@ extension Trace {
     private mutating func mapObjects(_ change: (inout JSONObject) -> Void) {
         for index in lines.indices where !lines[index].requests.isEmpty {
             guard let value = try? JSONValue(lines[index].bytes) else { continue }
-            var changed = value
-            switch value {
-            case .object(var object):
-                change(&object)
-                changed = .object(object)
-            case .array(let members):
-                changed = .array(
-                    members.map { member in
-                        guard case .object(var object) = member else { return member }
-                        change(&object)
-                        return .object(object)
-                    })
-            default: break
-            }
+            let changed = value.withObjects(change)
             if changed != value { lines[index] = Line(changed.bytes) }
         }
     }
@@ -137,14 +124,7 @@ extension Trace {
                     object["durationMs"] = .time(CameraAnimation.usualDuration / factor)
                 }
             }
-            if let keyframes = object["keyframes"]?.array {
-                object["keyframes"] = .array(
-                    keyframes.map { keyframe in
-                        guard case .object(var members) = keyframe else { return keyframe }
-                        members.divide(["durationMs", "waitMs"], by: factor)
-                        return .object(members)
-                    })
-            }
+            object["keyframes"] = object["keyframes"]?.withObjects { $0.divide(["durationMs", "waitMs"], by: factor) }
             guard var velocity = object["velocity"]?.object else { return }
             for name in ["x", "y"] {
                 if let value = velocity[name]?.number { velocity[name] = .number(value * factor) }
@@ -232,17 +212,20 @@ extension Trace.Line {
     /// Sets the time of the line, in milliseconds.
     package mutating func set(timeMs: Double) {
         guard let value = try? JSONValue(bytes) else { return }
-        func timed(_ value: JSONValue) -> JSONValue {
-            guard case .object(var object) = value, object["timeMs"] != nil else { return value }
-            object["timeMs"] = .time(timeMs)
-            return .object(object)
-        }
-        let changed: JSONValue = value.array.map { .array($0.map(timed)) } ?? timed(value)
+        let changed = value.withObjects { if $0["timeMs"] != nil { $0["timeMs"] = .time(timeMs) } }
         self = Trace.Line(changed.bytes)
     }
 }
 
 extension JSONValue {
+    /// Returns the value with its object changed; if it is an array, with each of its objects changed.
+    func withObjects(_ change: (inout JSONObject) -> Void) -> JSONValue {
+        if let array { return .array(array.map { $0.withObjects(change) }) }
+        guard case .object(var object) = self else { return self }
+        change(&object)
+        return .object(object)
+    }
+
     fileprivate static func place(_ place: LatLng) -> JSONValue {
         .object([
             "latitude": .number(rounded(place.latitude, 1e9)), "longitude": .number(rounded(place.longitude, 1e9)),

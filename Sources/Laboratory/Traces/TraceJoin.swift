@@ -59,15 +59,9 @@ extension Trace {
 
     /// Returns the line at a later time.
     private static func shifted(_ line: TraceRecorder.Line, by offset: Double) throws -> [UInt8] {
-        func shift(_ value: JSONValue) -> JSONValue {
-            switch value {
-            case .array(let objects): return .array(objects.map(shift))
-            case .object(var members):
-                if let time = members["timeMs"]?.number { members["timeMs"] = .number(time + offset) }
-                return .object(members)
-            default: return value
-            }
+        let shifted = try JSONValue(line.bytes).withObjects { object in
+            if let time = object["timeMs"]?.number { object["timeMs"] = .number(time + offset) }
         }
-        return shift(try JSONValue(line.bytes)).bytes
+        return shifted.bytes
     }
 }

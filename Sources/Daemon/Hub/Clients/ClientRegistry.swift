@@ -1,6 +1,7 @@
 // All clients by number, and the connections that only wait for their end.
 
 import GimbalProtocol
+import MapCamera
 
 final class ClientRegistry {
     private let limits: Limits
@@ -81,12 +82,7 @@ final class ClientRegistry {
 
     /// Returns the index of the first client with a greater number.
     private func index(after number: Int) -> Int {
-        var (low, high) = (0, peers.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if peers[middle].number <= number { low = middle + 1 } else { high = middle }
-        }
-        return low
+        peers.partitioningIndex { $0.number > number }
     }
 
     private func client(of peer: Peer, for asking: Peer) -> Client {

@@ -122,11 +122,6 @@ struct KeptLines: Codable {
     /// Returns the index of the part that holds a line.
     private func part(of line: Int) -> Int {
         if let last = parts.last, line >= last.first { return parts.count - 1 }
-        var (low, high) = (0, parts.count - 1)
-        while high - low > 1 {
-            let middle = (low + high) / 2
-            if parts[middle].first <= line { low = middle } else { high = middle }
-        }
-        return low
+        return max(parts.partitioningIndex { $0.first > line } - 1, 0)
     }
 }

@@ -2,6 +2,7 @@
 // depends only on the run, the camera's moment and the lines.
 
 import GimbalProtocol
+import MapCamera
 
 /// The state of a replay, except for its camera's moment.
 struct ReplayRun: Codable {
@@ -135,11 +136,6 @@ struct Checkpoints {
 
     /// Returns the last checkpoint that is not after a time.
     func last(notAfter time: PrintedTime) -> Checkpoint? {
-        var (low, high) = (0, all.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if PrintedTime(all[middle].run.time) <= time { low = middle + 1 } else { high = middle }
-        }
-        return low == 0 ? nil : all[low - 1]
+        all.prefix(all.partitioningIndex { PrintedTime($0.run.time) > time }).last
     }
 }

@@ -73,12 +73,7 @@ struct RestWaitQueue {
 
     /// Returns the index of the first wait that is not due after a time.
     private func index(of deadline: Double) -> Int {
-        var (low, high) = (0, waits.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if waits[middle].deadline > deadline { low = middle + 1 } else { high = middle }
-        }
-        return low
+        waits.partitioningIndex { $0.deadline <= deadline }
     }
 }
 

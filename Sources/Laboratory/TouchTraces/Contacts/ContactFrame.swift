@@ -38,18 +38,6 @@ public struct ContactFrame: Equatable, Sendable {
         self.isImplied = isImplied
     }
 
-    /// Turns this into the last frame of a recording that ends while contacts are down: they are cancelled.
-    ///
-    /// - Returns: whether there were any contacts; otherwise no frame is needed.
-    mutating func endRecording(losing count: Int, _ notes: inout RecordingNotes) -> Bool {
-        guard count > 0 else { return false }
-        notes.add(.leftDown, count)
-        contacts.removeAll()
-        isCancelled = true
-        isImplied = true
-        return true
-    }
-
     /// Returns how many contacts have landed since the previous frame. Contacts may appear in any order of numbers.
     func landed(since before: [Contact]) -> Int {
         var landed = 0

@@ -4,21 +4,13 @@
 
 /// A converter from input events to frames.
 struct ContactTracker {
-    private enum Mode {
-        /// ABS_X, ABS_Y and BTN_TOUCH.
-        case single
-        /// Type B. Any events of contacts count as such until SYN_MT_REPORT is seen.
-        case slots
-        /// Type A.
-        case wholeFrames
-    }
-
     /// The last complete frame.
     private(set) var frame = ContactFrame(time: 0, contacts: [])
     /// The followed device.
     private(set) var device: Int?
 
-    private var mode = Mode.single
+    /// Any events of contacts count as slots until SYN_MT_REPORT is seen.
+    private var mode = ContactProtocol.single
     private var clock = FrameClock()
     private var isDropping = false
     /// Whether the recording has had no frame yet.
@@ -168,20 +160,19 @@ struct ContactTracker {
     mutating func startOver(_ notes: inout RecordingNotes) -> Bool {
         guard !isFresh else { return false }
         notes.add(.recordingFollows)
-        isFresh = true
-        mode = .single
-        device = nil
-        otherDevices = []
-        (isDropping, isMixed, begun) = (false, false, nil)
-        single = SingleContact()
-        slots = SlotContacts()
-        wholeFrames = WholeFrameContacts()
+        // Time and the numbers of contacts go on.
+        var next = ContactTracker()
+        (next.frame, next.before, next.clock, next.numbers) = (frame, before, clock, numbers)
+        self = next
         return finish(&notes)
     }
 
     /// Ends the recording. Returns whether this makes a last frame: fingers that are still down are cancelled.
     mutating func finish(_ notes: inout RecordingNotes) -> Bool {
-        frame.endRecording(losing: frame.contacts.count, &notes)
+        guard !frame.contacts.isEmpty else { return false }
+        notes.add(.leftDown, frame.contacts.count)
+        frame = ContactFrame(time: frame.time, contacts: [], isCancelled: true, isImplied: true)
+        return true
     }
 }
 

@@ -69,8 +69,8 @@ struct SlotContacts {
         case AxisCode.contactX: slots[current].x = value
         case AxisCode.contactY: slots[current].y = value
         case AxisCode.trackingID: track(value, current, &numbers, &notes)
-        case AxisCode.toolType: use(value, current, &numbers, &notes)
-        case AxisCode.distance: hover(value > 0, current, &numbers, &notes)
+        case AxisCode.toolType: hide(value == Self.palm, \.isPalm, .palm, current, &numbers, &notes)
+        case AxisCode.distance: hide(value > 0, \.isHovering, .hovering, current, &numbers, &notes)
         default: return
         }
         if !hasData {
@@ -104,25 +104,15 @@ struct SlotContacts {
         if slots[slot].isHovering { notes.add(.hovering) }
     }
 
-    /// Hides a palm. A finger that was a palm lands anew.
-    private mutating func use(
-        _ tool: Int, _ slot: Int, _ numbers: inout ContactNumbers, _ notes: inout RecordingNotes
+    /// Hides a palm, or a finger that hovers above the surface. Whatever turns out to be a finger on it lands anew.
+    private mutating func hide(
+        _ isHidden: Bool, _ reason: WritableKeyPath<Slot, Bool>, _ quirk: Quirk, _ slot: Int,
+        _ numbers: inout ContactNumbers, _ notes: inout RecordingNotes
     ) {
-        let isPalm = tool == Self.palm
-        guard isPalm != slots[slot].isPalm else { return }
-        slots[slot].isPalm = isPalm
+        guard isHidden != slots[slot][keyPath: reason] else { return }
+        slots[slot][keyPath: reason] = isHidden
         guard slots[slot].state == .down else { return }
-        if isPalm { notes.add(.palm) } else { slots[slot].number = numbers.next() }
-    }
-
-    /// Lands a finger that reaches the surface, and hides one that hovers above it.
-    private mutating func hover(
-        _ isHovering: Bool, _ slot: Int, _ numbers: inout ContactNumbers, _ notes: inout RecordingNotes
-    ) {
-        guard isHovering != slots[slot].isHovering else { return }
-        slots[slot].isHovering = isHovering
-        guard slots[slot].state == .down else { return }
-        if isHovering { notes.add(.hovering) } else { slots[slot].number = numbers.next() }
+        if isHidden { notes.add(quirk) } else { slots[slot].number = numbers.next() }
     }
 
     /// Lifts the fingers that were down before: they have no id to lift by, and go when the last finger does.

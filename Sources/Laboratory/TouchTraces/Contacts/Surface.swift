@@ -90,12 +90,6 @@ public struct Surface: Equatable, Sendable {
     /// The size of the surface before turning.
     private let flat: ScreenPoint
 
-    /// Creates a surface without a device, whose units are points.
-    init(options: SurfaceOptions) {
-        self.init(
-            options.viewport ?? .standard, options, origin: ScreenPoint(x: 0, y: 0), scale: ScreenPoint(x: 1, y: 1))
-    }
-
     /// Creates the surface of a device, from its description or its observed range.
     init(of device: DeviceDescription?, observed: ObservedRange, options: SurfaceOptions) {
         guard let (x, y) = device?.ranges else {
@@ -109,12 +103,7 @@ public struct Surface: Equatable, Sendable {
             self.init(viewport, options, origin: ScreenPoint(x: x.minimum, y: y.minimum), scale: scale)
             return
         }
-        let viewport = options.viewport ?? device.flatMap(Self.size)
-        self.init(x, y, viewport ?? Self.size(x, y), options)
-    }
-
-    /// Scales each axis on its own.
-    private init(_ x: DeviceAxis, _ y: DeviceAxis, _ viewport: Viewport, _ options: SurfaceOptions) {
+        let viewport = options.viewport ?? device.flatMap(Self.size) ?? Self.size(x, y)
         self.init(
             viewport, options, origin: ScreenPoint(x: x.minimum, y: y.minimum),
             scale: ScreenPoint(x: viewport.width / x.length, y: viewport.height / y.length))

@@ -9,21 +9,14 @@
 //
 // Time advances by the durations of commands and by sleeps. The time to start a command is unknown and ignored.
 
+import MapCamera
+
 /// A player of adb and monkey scripts.
 struct AndroidScript {
-    private struct Place {
-        var x: Double
-        var y: Double
-
-        func towards(_ other: Place, _ share: Double) -> Place {
-            Place(x: x + (other.x - x) * share, y: y + (other.y - y) * share)
-        }
-    }
-
     /// The frames from the last line.
     var frames: [ContactFrame] { fingers.frames }
 
-    private var fingers = WebFrames()
+    private var fingers = FingerFrames()
     private var timeMs = 0.0
     /// Milliseconds per frame, if the caller knows.
     private let stepMs: Double?
@@ -94,16 +87,8 @@ struct AndroidScript {
         case "swipe": try swipe(Self.numbers(words[1...], 4...5), restMs: 0, &notes)
         case "draganddrop": try swipe(Self.numbers(words[1...], 4...5), restMs: Self.longPressMs, &notes)
         case "motionevent":
-            guard words.count > 1 else { throw Damaged() }
-            let action = words[1].uppercased()
-            let place = try Self.numbers(words[2...], action == "CANCEL" ? 0...2 : 2...2)
-            switch action {
-            case "DOWN": try act(.down, 0, place, &notes)
-            case "MOVE": try act(.move, 0, place, &notes)
-            case "UP": try act(.up, 0, place, &notes)
-            case "CANCEL": try act(.cancel, 0, [0, 0], &notes)
-            default: throw Damaged()
-            }
+            guard words.count > 1, let action = Self.actions[words[1].uppercased()] else { throw Damaged() }
+            try act(action, 0, Self.numbers(words[2...], action == .cancel ? 0...2 : 2...2), &notes)
         default: break
         }
     }
@@ -124,18 +109,8 @@ struct AndroidScript {
             guard let speed = Scan.real(line, &index), speed > 0 else { throw Damaged() }
             self.speed = speed
         }
-        guard let call = MonkeyCall(line) else { return }
-        let counts: ClosedRange<Int>
-        switch call.name {
-        case "DispatchPointer", "captureDispatchPointer": counts = 12...13
-        case "Tap": counts = 2...3
-        case "PressAndHold": counts = 3...3
-        case "Drag": counts = 5...5
-        case "PinchZoom": counts = 9...9
-        case "UserWait": counts = 1...1
-        default: return
-        }
-        let values = try Self.numbers(call.arguments[...], counts)
+        guard let call = MonkeyCall(line), let count = Self.argumentCounts[call.name] else { return }
+        let values = try Self.numbers(call.arguments[...], count)
         switch call.name {
         case "Tap", "PressAndHold": try tap(values, &notes)
         case "Drag": try glide([values], steps: values[4], &notes)
@@ -147,20 +122,24 @@ struct AndroidScript {
 
     /// Plays `downTime, eventTime, action, x, y`, seven more values and an optional pointer number.
     private mutating func point(_ values: [Double], _ notes: inout RecordingNotes) throws(Damaged) {
-        guard let action = Int(exactly: values[2]), WebFrames.isTime(values[1]) else { throw Damaged() }
+        guard let code = Int(exactly: values[2]), FingerFrames.isTime(values[1]) else { throw Damaged() }
         if let lastMs { pass((values[1] - lastMs) / speed) }
         lastMs = values[1]
-        let pointer = values.count == 13 ? values[12] : Double(action >> 8)
-        let place = Array(values[3...4])
-        switch action & 0xff {
-        case 0, 5: try act(.down, pointer, place, &notes)
-        case 1: try act(.up, pointer, place, &notes)
-        case 2: try act(.move, pointer, place, &notes)
-        case 3: try act(.cancel, pointer, place, &notes)
-        case 6: try act(.pointerUp, pointer, place, &notes)
-        default: throw Damaged()
-        }
+        guard let action = Self.pointerActions[code & 0xff] else { throw Damaged() }
+        let pointer = values.count == 13 ? values[12] : Double(code >> 8)
+        try act(action, pointer, Array(values[3...4]), &notes)
     }
+
+    /// How many arguments monkey's calls have, of those that are played.
+    private static let argumentCounts = [
+        "DispatchPointer": 12...13, "captureDispatchPointer": 12...13, "Tap": 2...3, "PressAndHold": 3...3,
+        "Drag": 5...5, "PinchZoom": 9...9, "UserWait": 1...1,
+    ]
+    /// Android's names and numbers of actions.
+    private static let actions: [String: Action] = ["DOWN": .down, "MOVE": .move, "UP": .up, "CANCEL": .cancel]
+    private static let pointerActions: [Int: Action] = [
+        0: .down, 1: .up, 2: .move, 3: .cancel, 5: .down, 6: .pointerUp,
+    ]
 
     // MARK: Fingers
 
@@ -193,7 +172,7 @@ struct AndroidScript {
         _ values: [Double], restMs: Double, _ notes: inout RecordingNotes
     ) throws(Damaged) {
         let duration = values.count == 5 && values[4] >= 0 ? values[4] : 300
-        let (from, to) = (Place(x: values[0], y: values[1]), Place(x: values[2], y: values[3]))
+        let (from, to) = (ScreenPoint(x: values[0], y: values[1]), ScreenPoint(x: values[2], y: values[3]))
         try spend(duration)
         let start = timeMs
         try fingers.land(0, from.x, from.y)
@@ -230,8 +209,8 @@ struct AndroidScript {
         for step in 1...Int(steps) {
             pass(stepMs)
             for (pointer, move) in moves.enumerated() {
-                let place = Place(x: move[0], y: move[1]).towards(
-                    Place(x: move[2], y: move[3]), Double(step) / Double(Int(steps)))
+                let (from, to) = (ScreenPoint(x: move[0], y: move[1]), ScreenPoint(x: move[2], y: move[3]))
+                let place = from.towards(to, Double(step) / Double(Int(steps)))
                 try fingers.move(Double(pointer), place.x, place.y)
             }
             fingers.complete(at: timeMs, &notes)

@@ -18,61 +18,44 @@ struct LibinputTouches {
         var y = 0.0
     }
 
-    /// The last complete frame.
-    private(set) var frame = ContactFrame(time: 0, contacts: [])
+    /// The fingers by slot, and their frames from the last line. Gestures have the same clock.
+    var fingers = FingerFrames()
     /// The surface, once a finger has had a position.
     private(set) var device: DeviceDescription?
 
-    private var fingers: [(slot: Int, contact: Contact)] = []
-    private var before: [Contact] = []
-    private var numbers = ContactNumbers()
     /// The time of the data since the last frame.
     private var pending: Int?
     private var isCancelled = false
 
-    /// The maximum number of fingers of a device.
-    private static let most = 64
     /// Hundredths of a percent.
     static let range = DeviceAxis(minimum: 0, maximum: 10_000)
 
-    /// Reads the rest of a line after `TOUCH_`. Returns whether a frame is complete: the current one, or the previous
-    /// one if the lines that end frames are missing.
-    mutating func parse(
-        _ line: Span<UInt8>, _ index: inout Int, _ clock: inout FrameClock, _ notes: inout RecordingNotes
-    ) throws(Damaged) -> Bool {
+    /// Reads the rest of a line after `TOUCH_`. It may complete a frame: the current one, or the previous one if the
+    /// lines that end frames are missing.
+    mutating func parse(_ line: Span<UInt8>, _ index: inout Int, _ notes: inout RecordingNotes) throws(Damaged) {
+        fingers.clear()
         guard let report = report(line, &index) else { throw Damaged() }
-        if report.kind == .frame { return finishFrame(&clock, &notes) }
+        if report.kind == .frame { return finishFrame(&notes) }
         guard let time = report.time else { throw Damaged() }
-        let isComplete = pending.map { $0 != time } == true && finishFrame(&clock, &notes)
+        if let pending, pending != time { finishFrame(&notes) }
         pending = time
         try handle(report, &notes)
-        return isComplete
     }
 
     private mutating func handle(_ report: Report, _ notes: inout RecordingNotes) throws(Damaged) {
-        let found = fingers.firstIndex { $0.slot == report.slot }
+        let finger = Double(report.slot)
         switch report.kind {
-        case .down:
-            guard fingers.count < Self.most else { throw Damaged() }
-            if let found { fingers.remove(at: found) }
-            fingers.append((report.slot, Contact(id: numbers.next(), x: report.x, y: report.y)))
+        case .down: try fingers.land(finger, report.x, report.y)
+        case .motion where fingers.isDown(finger): try fingers.move(finger, report.x, report.y)
         case .motion:
-            guard let found else {
-                guard fingers.count < Self.most else { throw Damaged() }
-                notes.add(.downBefore)
-                fingers.append((report.slot, Contact(id: numbers.next(), x: report.x, y: report.y)))
-                return
-            }
-            fingers[found].contact.x = report.x
-            fingers[found].contact.y = report.y
-        case .up: if let found { fingers.remove(at: found) }
-        case .cancel:
-            guard let found else { return }
+            try fingers.land(finger, report.x, report.y)
+            notes.add(.downBefore)
+        case .up: fingers.lift(finger)
+        case .cancel where fingers.isDown(finger):
             // The other fingers took part in its gesture: they are cancelled, and land again.
-            fingers.remove(at: found)
-            for index in fingers.indices { fingers[index].contact.id = numbers.next() }
+            fingers.lose(finger)
             isCancelled = true
-        case .frame: break
+        case .cancel, .frame: break
         }
     }
 
@@ -122,24 +105,16 @@ struct LibinputTouches {
 
     // MARK: Frames
 
-    /// Ends the current frame; returns whether there was one.
-    mutating func finishFrame(_ clock: inout FrameClock, _ notes: inout RecordingNotes) -> Bool {
-        guard let time = pending else { return false }
-        pending = nil
-        swap(&before, &frame.contacts)
-        frame.time = clock.advance(to: time, &notes)
-        frame.isCancelled = isCancelled
-        frame.contacts.removeAll(keepingCapacity: true)
-        if !isCancelled { for finger in fingers { frame.contacts.append(finger.contact) } }
-        if !isCancelled { notes.count(frame, after: before) }
-        isCancelled = false
-        return true
+    /// Ends the current frame, if there is one.
+    mutating func finishFrame(_ notes: inout RecordingNotes) {
+        fingers.clear()
+        if let time = pending { fingers.complete(atMicroseconds: time, isCancelled: isCancelled, &notes) }
+        (pending, isCancelled) = (nil, false)
     }
 
-    /// Ends the recording. Returns whether this makes a last frame: fingers that are still down are cancelled.
-    mutating func finish(_ clock: FrameClock, _ notes: inout RecordingNotes) -> Bool {
-        defer { fingers.removeAll() }
-        frame.time = clock.time ?? frame.time
-        return frame.endRecording(losing: fingers.count, &notes)
+    /// Ends the recording; fingers that are still down are cancelled.
+    mutating func finish(_ notes: inout RecordingNotes) {
+        finishFrame(&notes)
+        fingers.finish(&notes)
     }
 }

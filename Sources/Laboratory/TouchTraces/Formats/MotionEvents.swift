@@ -18,8 +18,10 @@ struct MotionEvents {
         case other
     }
 
-    /// The last frame.
-    private(set) var frame = ContactFrame(time: 0, contacts: [])
+    /// The frames from the last line.
+    var frames: [ContactFrame] { fingers.frames }
+
+    private var fingers = FingerFrames()
     /// The times of lines without a time.
     private var steps: FrameSteps
 
@@ -29,10 +31,6 @@ struct MotionEvents {
     private var timeMs: Int?
     /// The last event, to skip repetitions: each view may log it again, with positions of its own.
     private var last: (action: Action, timeMs: Int)?
-    private var fingers: [(id: Int, contact: Contact)] = []
-    private var before: [Contact] = []
-    private var numbers = ContactNumbers()
-    private var clock = FrameClock()
 
     /// Android's maximum number of pointers.
     private static let most = 16
@@ -47,51 +45,41 @@ struct MotionEvents {
         return begin(line, &index) && events.read(line, &index) && events.action != .other
     }
 
-    /// Reads a line. Returns whether this makes a frame.
-    mutating func parse(_ line: Span<UInt8>, _ notes: inout RecordingNotes) throws(Damaged) -> Bool {
+    /// Reads a line, and sets ``frames`` to what it made.
+    mutating func parse(_ line: Span<UInt8>, _ notes: inout RecordingNotes) throws(Damaged) {
+        fingers.clear()
         var index = 0
-        guard Self.begin(line, &index) else { return false }
+        guard Self.begin(line, &index) else { return }
         guard read(line, &index), let action else { throw Damaged() }
-        if action == .other { return false }
+        if action == .other { return }
         let time: Int
         if let timeMs {
-            if let last, last == (action, timeMs) { return false }
+            if let last, last == (action, timeMs) { return }
             last = (action, timeMs)
             time = timeMs * 1000
         } else {
             guard let step = steps.next() else { throw Damaged(isTimeless: true) }
             time = step
         }
-        swap(&before, &frame.contacts)
-        frame.isCancelled = action == .cancel
-        follow(action, &notes)
-        frame.time = clock.advance(to: time, &notes)
-        frame.contacts.removeAll(keepingCapacity: true)
-        for finger in fingers { frame.contacts.append(finger.contact) }
-        if !frame.isCancelled { notes.count(frame, after: before) }
-        return true
+        try follow(action, &notes)
+        fingers.complete(atMicroseconds: time, isCancelled: action == .cancel, &notes)
     }
 
     /// Updates the fingers from the pointers.
-    private mutating func follow(_ action: Action, _ notes: inout RecordingNotes) {
+    private mutating func follow(_ action: Action, _ notes: inout RecordingNotes) throws(Damaged) {
         var isThere = pointers
         switch action {
         case .up, .cancel: isThere = []
         case .pointerUp(let index): if isThere.indices.contains(index) { isThere.remove(at: index) }
-        case .down: fingers = []
+        case .down: fingers.liftAll()
         case .pointerDown, .move, .other: break
         }
         let palms = isThere.count { $0.isPalm }
         if palms > 0, action == .down || action == .pointerDown { notes.add(.palm, palms) }
         isThere.removeAll { $0.isPalm }
-        let known = fingers
-        fingers.removeAll(keepingCapacity: true)
-        for pointer in isThere {
-            let number = known.first { $0.id == pointer.id }?.contact.id
-            if number == nil, action == .move { notes.add(.downBefore) }
-            fingers.append(
-                (pointer.id, Contact(id: number ?? numbers.next(), x: pointer.x ?? 0, y: pointer.y ?? 0)))
-        }
+        let touches = isThere.map { WebValue.Touch(identifier: Double($0.id), x: $0.x ?? 0, y: $0.y ?? 0) }
+        if action == .move { notes.add(.downBefore, touches.count { !fingers.isDown($0.identifier) }) }
+        try fingers.set(touches)
     }
 
     // MARK: Text
@@ -127,39 +115,28 @@ struct MotionEvents {
             guard let time = Scan.decimal(line, &index), Self.times.contains(time) else { return false }
             timeMs = time
         } else if Scan.word("id[", line, &index) {
-            return pointer(line, &index) { pointer, index in
-                guard let id = Scan.decimal(line, &index) else { return false }
-                pointer.id = id
-                return true
-            }
+            guard let pointer = pointer(line, &index), let id = Scan.decimal(line, &index) else { return false }
+            pointers[pointer].id = id
         } else if Scan.word("x[", line, &index) {
-            return pointer(line, &index) { pointer, index in
-                pointer.x = Self.position(line, &index)
-                return pointer.x != nil
-            }
+            guard let pointer = pointer(line, &index), let x = Self.position(line, &index) else { return false }
+            pointers[pointer].x = x
         } else if Scan.word("y[", line, &index) {
-            return pointer(line, &index) { pointer, index in
-                pointer.y = Self.position(line, &index)
-                return pointer.y != nil
-            }
+            guard let pointer = pointer(line, &index), let y = Self.position(line, &index) else { return false }
+            pointers[pointer].y = y
         } else if Scan.word("toolType[", line, &index) {
-            return pointer(line, &index) { pointer, index in
-                pointer.isPalm = Scan.word("TOOL_TYPE_PALM", line, &index)
-                return true
-            }
+            guard let pointer = pointer(line, &index) else { return false }
+            pointers[pointer].isPalm = Scan.word("TOOL_TYPE_PALM", line, &index)
         }
         return true
     }
 
-    /// Reads `0]=` and then the data of that pointer. Ids may be omitted; they default to the index in the list.
-    private mutating func pointer(
-        _ line: Span<UInt8>, _ index: inout Int, _ body: (inout Pointer, inout Int) -> Bool
-    ) -> Bool {
+    /// Reads `0]=`, the index of a pointer in the list. Ids may be omitted; they default to that index.
+    private mutating func pointer(_ line: Span<UInt8>, _ index: inout Int) -> Int? {
         guard let place = Scan.decimal(line, &index), 0..<Self.most ~= place, Scan.word("]=", line, &index) else {
-            return false
+            return nil
         }
         while pointers.count <= place { pointers.append(Pointer(id: pointers.count)) }
-        return body(&pointers[place], &index)
+        return place
     }
 
     private static func action(_ line: Span<UInt8>, _ index: inout Int) -> Action {
@@ -183,9 +160,9 @@ struct MotionEvents {
         return abs(value) <= 1e9 ? value : nil
     }
 
-    /// Ends the recording. Returns whether this makes a last frame: fingers that are still down are cancelled.
-    mutating func finish(_ notes: inout RecordingNotes) -> Bool {
-        defer { fingers.removeAll() }
-        return frame.endRecording(losing: fingers.count, &notes)
+    /// Ends the recording; fingers that are still down are cancelled.
+    mutating func finish(_ notes: inout RecordingNotes) {
+        fingers.clear()
+        fingers.finish(&notes)
     }
 }

@@ -28,7 +28,7 @@ struct RRWeb {
     /// The frames from the last object.
     var frames: [ContactFrame] { fingers.frames }
 
-    private var fingers = WebFrames()
+    private var fingers = FingerFrames()
     /// Events that earlier ones may still precede, sorted by time.
     private var pending: [Event] = []
     private var latestMs = -Double.infinity
@@ -71,7 +71,8 @@ struct RRWeb {
     }
 
     private mutating func read(_ json: JSONValue) throws(Damaged) {
-        guard let type = json["type"]?.number, let timeMs = json["timestamp"]?.number, WebFrames.isTime(timeMs) else {
+        guard let type = json["type"]?.number, let timeMs = json["timestamp"]?.number, FingerFrames.isTime(timeMs)
+        else {
             throw Damaged()
         }
         latestMs = max(latestMs, timeMs)
@@ -87,7 +88,7 @@ struct RRWeb {
             guard let positions = data["positions"]?.array, positions.count <= Self.mostPending else { throw Damaged() }
             for position in positions {
                 let moved = timeMs + (position["timeOffset"]?.number ?? 0)
-                guard let x = position["x"]?.number, let y = position["y"]?.number, WebFrames.isTime(moved) else {
+                guard let x = position["x"]?.number, let y = position["y"]?.number, FingerFrames.isTime(moved) else {
                     throw Damaged()
                 }
                 let action: Action = source == Self.touchMoves ? .touchMove : .mouseMove
@@ -131,14 +132,14 @@ struct RRWeb {
             touching += 1
             guard touching > 1 else { return try land(event, &notes) }
             notes.add(.unknownFinger)
-            cancel(event, &notes)
+            lift(event, isCancelled: true, &notes)
         case .touchMove: try move(event, &notes)
         case .touchEnd:
             touching = max(touching - 1, 0)
             lift(event, &notes)
         case .touchCancel:
             touching = 0
-            cancel(event, &notes)
+            lift(event, isCancelled: true, &notes)
         // Browsers repeat what a finger did as mouse events.
         case .mouseDown: if !hasTouches { try land(event, &notes) }
         case .mouseMove: if !hasTouches { try move(event, &notes) }
@@ -157,16 +158,10 @@ struct RRWeb {
         fingers.complete(at: event.timeMs, &notes)
     }
 
-    private mutating func lift(_ event: Event, _ notes: inout RecordingNotes) {
+    private mutating func lift(_ event: Event, isCancelled: Bool = false, _ notes: inout RecordingNotes) {
         guard !fingers.isEmpty else { return }
         fingers.liftAll()
-        fingers.complete(at: event.timeMs, &notes)
-    }
-
-    private mutating func cancel(_ event: Event, _ notes: inout RecordingNotes) {
-        guard !fingers.isEmpty else { return }
-        fingers.liftAll()
-        fingers.complete(at: event.timeMs, isCancelled: true, &notes)
+        fingers.complete(at: event.timeMs, isCancelled: isCancelled, &notes)
     }
 
     /// Ends the recording; fingers that are still down are cancelled.

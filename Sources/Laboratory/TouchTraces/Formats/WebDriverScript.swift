@@ -2,6 +2,8 @@
 // as its longest action. Moves that take time become 60 frames per second. A script that contains its viewport is for a
 // browser: each tick takes whole frames there, one of which reports the moves.
 
+import MapCamera
+
 /// How long ticks last in a browser: whole frames, 30 per second. (Measured on chromedriver: a move that asks for 20 ms
 /// takes 33.3, and one that asks for 33 takes 50; a rest takes 2 ms more than it asks for.)
 package enum BrowserTick {
@@ -19,23 +21,18 @@ package enum BrowserTick {
 
 /// A player of scripts, one after another.
 struct WebDriverScript {
-    private struct Finger {
-        var x = 0.0
-        var y = 0.0
-    }
-
     /// A finger's move within a tick.
     private struct Move {
         let finger: Int
-        let from: Finger
-        let to: Finger
+        let from: ScreenPoint
+        let to: ScreenPoint
         let duration: Double
     }
 
     private var sources: [WebValue.Source] = []
     /// The names of the fingers' sources; names and positions outlast a script.
     private var names: [String] = []
-    private var fingers: [Finger] = []
+    private var fingers: [ScreenPoint] = []
     /// The start of the next tick, in milliseconds.
     private var timeMs = 0.0
     /// Whether ticks take as long as in a browser.
@@ -83,18 +80,16 @@ struct WebDriverScript {
         guard types.contains(action.type), 0...longestMs ~= action.duration ?? 0 else { return false }
         guard action.type == "pointerMove" else { return true }
         guard let x = action.x, let y = action.y, abs(x) <= 1e6, abs(y) <= 1e6 else { return false }
-        // The script does not say where an element was.
-        if case .element? = action.origin { return false }
-        return true
+        return ["viewport", "pointer"].contains(action.origin)
     }
 
     /// Plays the collected script.
-    mutating func play(into frames: inout WebFrames, _ notes: inout RecordingNotes) {
+    mutating func play(into frames: inout FingerFrames, _ notes: inout RecordingNotes) {
         for tick in 0..<(sources.map(\.actions.count).max() ?? 0) { play(tick, &frames, &notes) }
         sources = []
     }
 
-    private mutating func play(_ tick: Int, _ frames: inout WebFrames, _ notes: inout RecordingNotes) {
+    private mutating func play(_ tick: Int, _ frames: inout FingerFrames, _ notes: inout RecordingNotes) {
         var moves: [Move] = []
         var duration = 0.0
         var hasChanged = false
@@ -130,28 +125,27 @@ struct WebDriverScript {
     private mutating func finger(_ name: String) -> Int {
         if let found = names.firstIndex(of: name) { return found }
         names.append(name)
-        fingers.append(Finger())
+        fingers.append(ScreenPoint(x: 0, y: 0))
         return names.count - 1
     }
 
     private func move(_ finger: Int, _ action: WebValue.Action) -> Move {
         let from = fingers[finger]
-        var to = Finger(x: action.x ?? 0, y: action.y ?? 0)
-        if case .pointer? = action.origin { to = Finger(x: from.x + to.x, y: from.y + to.y) }
+        var to = ScreenPoint(x: action.x ?? 0, y: action.y ?? 0)
+        if action.origin == "pointer" { to = from + to }
         return Move(finger: finger, from: from, to: to, duration: duration(action))
     }
 
     /// Puts a finger where its move is at a time, in milliseconds since the tick began. Returns whether it is down.
-    private mutating func set(_ move: Move, at time: Double, _ frames: inout WebFrames) -> Bool {
+    private mutating func set(_ move: Move, at time: Double, _ frames: inout FingerFrames) -> Bool {
         let share = move.duration > 0 ? min(time / move.duration, 1) : 1
-        fingers[move.finger] = Finger(
-            x: move.from.x + (move.to.x - move.from.x) * share, y: move.from.y + (move.to.y - move.from.y) * share)
+        fingers[move.finger] = move.from.towards(move.to, share)
         try? frames.move(Double(move.finger), fingers[move.finger].x, fingers[move.finger].y)
         return frames.isDown(Double(move.finger))
     }
 
     private mutating func glide(
-        _ moves: [Move], for duration: Double, _ frames: inout WebFrames, _ notes: inout RecordingNotes
+        _ moves: [Move], for duration: Double, _ frames: inout FingerFrames, _ notes: inout RecordingNotes
     ) {
         let frameMs = isForBrowser ? BrowserTick.frameMs : Self.frameMs
         let count = max(Int((duration / frameMs).rounded(.up)), 1)

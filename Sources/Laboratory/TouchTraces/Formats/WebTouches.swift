@@ -17,7 +17,7 @@ struct WebTouches {
     private(set) var format = RecordingFormat.webTouches
     /// The viewport as a device, as far as it is known.
     private(set) var device = DeviceDescription(isInPoints: true)
-    private var fingers = WebFrames()
+    private var fingers = FingerFrames()
     private var steps: FrameSteps
     private var isDevToolsOfSingleFingers = false
     private var script = WebDriverScript()
@@ -44,12 +44,7 @@ struct WebTouches {
         case touchstart, touchmove, touchend, touchcancel
         case pointerdown, pointermove, pointerup, pointercancel
 
-        var isOfTouches: Bool {
-            switch self {
-            case .touchstart, .touchmove, .touchend, .touchcancel: true
-            case .pointerdown, .pointermove, .pointerup, .pointercancel: false
-            }
-        }
+        var isOfTouches: Bool { rawValue.hasPrefix("touch") }
     }
 
     /// Reads an object, and sets ``frames`` to what it made.
@@ -73,7 +68,7 @@ struct WebTouches {
             try read(dispatch, value.requestTime, &notes)
         } else if let type = value.type {
             guard let kind = Kind(rawValue: type) else { return }
-            guard let timeMs = value.timeStamp, WebFrames.isTime(timeMs) else { throw Damaged() }
+            guard let timeMs = value.timeStamp, FingerFrames.isTime(timeMs) else { throw Damaged() }
             try read(kind, value, at: timeMs, &notes)
         } else if value.viewport != nil || value.header != nil {
             try set(value)
@@ -149,10 +144,8 @@ struct WebTouches {
         guard
             let timeMs = dispatch.timestamp.map({ $0 * 1000 }) ?? requestTime ?? steps.next().map({ Double($0) / 1000 })
         else { throw Damaged(isTimeless: true) }
-        guard WebFrames.isTime(timeMs) else { throw Damaged() }
-        let points = dispatch.touchPoints.enumerated().map { index, point in
-            WebValue.Touch(identifier: point.id ?? Double(index), x: point.x, y: point.y)
-        }
+        guard FingerFrames.isTime(timeMs) else { throw Damaged() }
+        let points = dispatch.touchPoints
         switch dispatch.type {
         case "touchStart", "touchMove":
             guard !points.isEmpty else { throw Damaged() }

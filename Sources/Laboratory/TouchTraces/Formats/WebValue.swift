@@ -4,7 +4,7 @@ import JSONLines
 
 /// The members that matter of an object.
 struct WebValue {
-    /// A touch of a TouchEvent.
+    /// A touch of a TouchEvent, or of a message to Chrome.
     struct Touch {
         var identifier: Double
         var x: Double
@@ -18,14 +18,8 @@ struct WebValue {
 
     /// The parameters of `Input.dispatchTouchEvent`.
     struct Dispatch {
-        struct Point {
-            var id: Double?
-            var x: Double
-            var y: Double
-        }
-
         var type: String
-        var touchPoints: [Point]
+        var touchPoints: [Touch]
         /// Seconds since 1970.
         var timestamp: Double?
     }
@@ -43,14 +37,8 @@ struct WebValue {
         var duration: Double?
         var x: Double?
         var y: Double?
-        var origin: Origin?
-    }
-
-    /// The origin of a move's position.
-    enum Origin {
-        case viewport, pointer
-        /// An element of the page; its position is unknown.
-        case element
+        /// `viewport`, `pointer`, or else an element of the page, whose position is unknown.
+        var origin: String
     }
 
     // Members of a page's event.
@@ -155,17 +143,14 @@ extension WebValue.Size {
 
 extension WebValue.Dispatch {
     fileprivate init?(_ json: JSONValue) {
-        guard let type = json["type"]?.string, let points = json["touchPoints"]?.all(Point.init),
-            json.mayHaveNumbers("timestamp")
-        else { return nil }
+        var index = 0.0
+        let read = json["touchPoints"]?.all { point -> WebValue.Touch? in
+            defer { index += 1 }
+            guard let x = point["x"]?.number, let y = point["y"]?.number, point.mayHaveNumbers("id") else { return nil }
+            return WebValue.Touch(identifier: point["id"]?.number ?? index, x: x, y: y)
+        }
+        guard let type = json["type"]?.string, let points = read, json.mayHaveNumbers("timestamp") else { return nil }
         (self.type, touchPoints, timestamp) = (type, points, json["timestamp"]?.number)
-    }
-}
-
-extension WebValue.Dispatch.Point {
-    fileprivate init?(_ json: JSONValue) {
-        guard let x = json["x"]?.number, let y = json["y"]?.number, json.mayHaveNumbers("id") else { return nil }
-        (id, self.x, self.y) = (json["id"]?.number, x, y)
     }
 }
 
@@ -183,16 +168,6 @@ extension WebValue.Action {
         guard let type = json["type"]?.string, json.mayHaveNumbers("duration", "x", "y") else { return nil }
         self.type = type
         (duration, x, y) = (json["duration"]?.number, json["x"]?.number, json["y"]?.number)
-        origin = json["origin"].map(WebValue.Origin.init)
-    }
-}
-
-extension WebValue.Origin {
-    fileprivate init(_ json: JSONValue) {
-        switch json {
-        case .string("viewport"): self = .viewport
-        case .string("pointer"): self = .pointer
-        default: self = .element
-        }
+        origin = json["origin"].map { $0.string ?? "element" } ?? "viewport"
     }
 }

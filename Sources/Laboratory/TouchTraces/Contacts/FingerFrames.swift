@@ -1,18 +1,19 @@
-// Tracks the fingers of a web page, whether reported by a page, Chrome's debugger or a WebDriver script.
+// Tracks the fingers of formats that tell them apart themselves: touches of web pages, scripts, logs of Android and of
+// libinput.
 
-/// The fingers of a page, and the frames made of them.
-struct WebFrames {
+/// Fingers, each with an identifier that may be used again, and the frames made of them.
+struct FingerFrames {
     private struct Finger {
         var identifier: Double
         var contact: Contact
     }
 
-    /// The frames from the last value.
+    /// The frames since the last call of ``clear()``.
     private(set) var frames: [ContactFrame] = []
+    var clock = FrameClock()
 
     private var fingers: [Finger] = []
     private var before: [Contact] = []
-    private var clock = FrameClock()
     private var numbers = ContactNumbers()
 
     /// The maximum number of fingers of a device.
@@ -80,7 +81,12 @@ struct WebFrames {
 
     /// Ends a frame, at a time in milliseconds.
     mutating func complete(at timeMs: Double, isCancelled: Bool = false, _ notes: inout RecordingNotes) {
-        var frame = ContactFrame(time: clock.advance(to: Int((timeMs * 1000).rounded()), &notes), contacts: [])
+        complete(atMicroseconds: Int((timeMs * 1000).rounded()), isCancelled: isCancelled, &notes)
+    }
+
+    /// Ends a frame, at a time of the recorder's clock.
+    mutating func complete(atMicroseconds time: Int, isCancelled: Bool, _ notes: inout RecordingNotes) {
+        var frame = ContactFrame(time: clock.advance(to: time, &notes), contacts: [])
         frame.isCancelled = isCancelled
         if !isCancelled {
             frame.contacts = fingers.map(\.contact)
