@@ -48,7 +48,7 @@ struct Credentials: Sendable {
         defer { _ = close(descriptor) }
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0, status.st_mode & 0o007 == 0 else {
-            throw ValidationError("\(path) may be read by every user: chmod 600 \(path)")
+            throw ValidationError("\(path) is open to other users: run chmod 600 \(path)")
         }
         let text = try Self.text(of: descriptor, path)
         for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
@@ -61,7 +61,7 @@ struct Credentials: Sendable {
             case "password": password = value
             default:
                 throw ValidationError(
-                    "\(path), line \(index + 1): \"user = NAME\" or \"password = WORDS\" was expected")
+                    "\(path), line \(index + 1): must be \"user = NAME\" or \"password = WORDS\"")
             }
         }
         guard user != nil else { throw ValidationError("\(path): \"user = NAME\" is missing") }

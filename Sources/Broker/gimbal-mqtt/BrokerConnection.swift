@@ -76,7 +76,7 @@ import MQTTBridge
         if result != MOSQ_ERR_SUCCESS.rawValue {
             fail(ConnectionAttempt.text(result))
         } else if unsafe mosquitto_socket(client) < 0 {
-            fail("it has ended the connection")
+            fail("the broker ended the connection")
         }
     }
 

@@ -16,11 +16,11 @@ enum ClockStatus {
         let own = chronyd()
         let quality = try own ?? ClockQuality.kernel()
         let teller: PrintableText = own == nil ? "the kernel" : "chronyd"
-        ("This machine's clock is \(quality.text), as \(teller) says.\n" as PrintableText).write(to: STDOUT_FILENO)
+        ("This machine's clock is \(quality.text), according to \(teller).\n" as PrintableText).write(to: STDOUT_FILENO)
         // A bridge can only ask the kernel.
         if own?.isSynchronized == true, (try? ClockQuality.kernel())?.isSynchronized == false {
             let advice: PrintableText =
-                "The kernel does not know, so no bridge does: rtcsync in chrony.conf tells it.\n"
+                "The kernel does not know, so neither does a bridge: set rtcsync in chrony.conf.\n"
             advice.write(to: STDOUT_FILENO)
         }
         return quality.isSynchronized ? 0 : unsynchronized

@@ -182,7 +182,7 @@ final class ConnectionAttempt: Sendable {
     /// Returns the text for a result of libmosquitto, or for `errno`.
     static func text(_ result: CInt) -> String {
         if result == MOSQ_ERR_ERRNO.rawValue { return unsafe String(cString: strerror(errno)) }
-        if result == MOSQ_ERR_KEEPALIVE.rawValue { return "no sign of life" }
+        if result == MOSQ_ERR_KEEPALIVE.rawValue { return "keep-alive timeout" }
         return unsafe String(cString: mosquitto_strerror(result))
     }
 }

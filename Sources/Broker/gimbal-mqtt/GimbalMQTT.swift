@@ -146,15 +146,15 @@ struct GimbalMQTT: ParsableCommand {
 
     func validate() throws {
         if status { return }
-        guard node != nil || !follow.isEmpty else { throw ValidationError("--node or --follow says what to do") }
+        guard node != nil || !follow.isEmpty else { throw ValidationError("--node or --follow is required") }
         guard node != nil || (camera.isEmpty && !events && !motions && !watchOnly) else {
-            throw ValidationError("--camera, --events, --motions and --watch-only go with --node")
+            throw ValidationError("--camera, --events, --motions and --watch-only need --node")
         }
         guard !follow.isEmpty || (tile == nil && screen == nil && offsetBearing == 0 && !keepViewport) else {
-            throw ValidationError("--tile, --screen, --offset-bearing and --keep-viewport go with --follow")
+            throw ValidationError("--tile, --screen, --offset-bearing and --keep-viewport need --follow")
         }
         for name in [node].compactMap({ $0 }) + camera + local where !NodeTopics.isName(name) {
-            throw ValidationError("\"\(name)\" is no name: 1 to 64 of A-Z a-z 0-9 . _ -")
+            throw ValidationError("\"\(name)\" is not a name: it must be 1 to 64 of A-Z a-z 0-9 . _ -")
         }
         // Replies go below that topic, if publishers ask for it.
         guard node != "reply" else { throw ValidationError("a node cannot be named \"reply\"") }
@@ -163,9 +163,9 @@ struct GimbalMQTT: ParsableCommand {
         guard 1...512 ~= maxFeeds else { throw ValidationError("--max-feeds must be from 1 to 512") }
         guard 5...3600 ~= keepalive else { throw ValidationError("--keepalive must be from 5 to 3600") }
         guard (certificate == nil) == (key == nil) else { throw ValidationError("--certificate and --key go together") }
-        guard !broker.isEmpty else { throw ValidationError("--broker says where the broker is") }
+        guard !broker.isEmpty else { throw ValidationError("--broker is required") }
         guard broker.allSatisfy(\.isEncrypted) || (ca == nil && certificate == nil) else {
-            throw ValidationError("certificates are for a broker at mqtts://")
+            throw ValidationError("--ca and --certificate need a broker at mqtts://")
         }
         for file in [ca, certificate, key].compactMap({ $0 }) where unsafe access(file, R_OK) != 0 {
             throw ValidationError("\(file): \(unsafe String(cString: strerror(errno)))")
@@ -177,14 +177,14 @@ struct GimbalMQTT: ParsableCommand {
         _ = try followed()
         let isShownElsewhere = viewsync != nil || kml != nil
         guard local.count == follow.count || (local.isEmpty && isShownElsewhere && follow.count == 1) else {
-            throw ValidationError("each --follow needs an --as: the camera that is moved so")
+            throw ValidationError("each --follow needs an --as: the local camera to move")
         }
-        guard Set(local).count == local.count else { throw ValidationError("one camera cannot follow two") }
+        guard Set(local).count == local.count else { throw ValidationError("a camera cannot follow two others") }
         if let node, zip(follow, local).contains(where: { $0 == "\(node)/\($1)" }) {
             throw ValidationError("a camera cannot follow itself")
         }
         guard !isShownElsewhere || follow.count == 1 else {
-            throw ValidationError("--viewsync and --kml show one --follow")
+            throw ValidationError("--viewsync and --kml need exactly one --follow")
         }
         guard offsetBearing.isFinite, abs(offsetBearing) <= 360 else {
             throw ValidationError("--offset-bearing must be from -360 to 360")
@@ -195,13 +195,13 @@ struct GimbalMQTT: ParsableCommand {
             }
         }
         if let viewsync, Views.parts(of: viewsync) == nil {
-            throw ValidationError("--viewsync \(viewsync): HOST:PORT was expected, with a port from 1 to 65535")
+            throw ValidationError("--viewsync \(viewsync): must be HOST:PORT, with a port from 1 to 65535")
         }
         if let playOut {
             guard playOut.count == 0 || 10...5000 ~= playOut.count else {
                 throw ValidationError("--play-out must be 0, or from 10ms to 5000ms")
             }
-            guard !follow.isEmpty else { throw ValidationError("--play-out goes with --follow") }
+            guard !follow.isEmpty else { throw ValidationError("--play-out needs --follow") }
         }
         _ = try wallTile()
     }
@@ -210,7 +210,7 @@ struct GimbalMQTT: ParsableCommand {
         try follow.map { text in
             let parts = text.split(separator: "/", omittingEmptySubsequences: false)
             guard parts.count == 2, parts.allSatisfy({ NodeTopics.isName($0) }) else {
-                throw ValidationError("--follow \(text): NODE/CAMERA was expected")
+                throw ValidationError("--follow \(text): must be NODE/CAMERA")
             }
             return (String(parts[0]), String(parts[1]))
         }
@@ -218,7 +218,7 @@ struct GimbalMQTT: ParsableCommand {
 
     private func wallTile() throws -> WallTile? {
         guard let tile else {
-            guard of == nil, bezel == nil else { throw ValidationError("--of and --bezel go with --tile") }
+            guard of == nil, bezel == nil else { throw ValidationError("--of and --bezel need --tile") }
             return nil
         }
         guard let of, let screen else { throw ValidationError("--tile needs --of and --screen") }
@@ -227,13 +227,13 @@ struct GimbalMQTT: ParsableCommand {
             0..<counts[3] ~= counts[1]
         else { throw ValidationError("--tile X,Y must be within --of N,M, of at most 64 each") }
         guard bezel.map({ $0.x >= 0 && $0.y >= 0 }) ?? true else {
-            throw ValidationError("--bezel must be from 0,0 on")
+            throw ValidationError("--bezel must be 0,0 or more")
         }
         var wall = WallTile(
             column: counts[0], row: counts[1], columns: counts[2], rows: counts[3], width: screen.x, height: screen.y)
         (wall.horizontalBezel, wall.verticalBezel) = (bezel?.x ?? 0, bezel?.y ?? 0)
         guard wall.wallWidth <= 100_000, wall.wallHeight <= 100_000 else {
-            throw ValidationError("a wall has at most 100,000 points")
+            throw ValidationError("a wall must be at most 100,000 points wide and high")
         }
         return wall
     }

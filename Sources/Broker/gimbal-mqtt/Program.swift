@@ -142,7 +142,7 @@ final class Program: Surroundings {
             node?.disconnected(at: now)
             for mirror in mirrors { mirror.disconnected(at: now) }
         case .acknowledged(let number, let refusal):
-            if let refusal, refusal != lastRefusal { log(.error, "the broker does not take a message: \(refusal)") }
+            if let refusal, refusal != lastRefusal { log(.error, "the broker refused a message: \(refusal)") }
             lastRefusal = refusal ?? lastRefusal
             guard let token = tokens.removeValue(forKey: number) else { return }
             if refusal == nil { node?.acknowledged(token) } else { node?.refused(token, at: now) }
@@ -157,7 +157,7 @@ final class Program: Surroundings {
 
     /// Schedules another attempt: a cluster that has lost a server may refuse what it accepts a moment later.
     private func noteRefusal(of filter: String, at now: Double) {
-        log(refused[filter] == nil ? .error : .debug, "the broker refuses to tell of \(filter)")
+        log(refused[filter] == nil ? .error : .debug, "the broker refused the subscription to \(filter)")
         var backoff = refused[filter]?.backoff ?? Backoff(first: 1000, longest: 10_000)
         let next = now + backoff.next()
         refused[filter] = (next, backoff)

@@ -63,7 +63,7 @@ final class SocketConnection: Watcher, DaemonConnection {
         case .nothing: break
         case .end(let error):
             deliver()
-            if !isClosed { end(error.map { "\($0)" } ?? "it has ended the connection") }
+            if !isClosed { end(error.map { "\($0)" } ?? "the daemon ended the connection") }
         }
     }
 

@@ -32,7 +32,7 @@ final class Views {
     }
 
     private static func connected(_ address: String) throws -> CInt {
-        guard let (host, port) = parts(of: address) else { throw Failure("\(address): HOST:PORT was expected") }
+        guard let (host, port) = parts(of: address) else { throw Failure("\(address): must be HOST:PORT") }
         var hints = unsafe addrinfo()
         unsafe hints.ai_socktype = CInt(SOCK_DGRAM.rawValue)
         var list: UnsafeMutablePointer<addrinfo>?

@@ -91,7 +91,7 @@ public final class Gimbal: Sendable {
         while true {
             let page: ClientPage = try await ask(.clients(after: clients.last?.number ?? 0))
             let isProgress = (page.clients.first?.number ?? .max) > (clients.last?.number ?? 0)
-            guard isProgress else { throw GimbalConnectionError.unexpectedAnswer("clients that it had told before") }
+            guard isProgress else { throw GimbalConnectionError.unexpectedAnswer("clients that it had listed before") }
             clients += page.clients
             guard page.hasMore, !page.clients.isEmpty else { return clients }
         }

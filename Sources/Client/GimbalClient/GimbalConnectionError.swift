@@ -42,9 +42,9 @@ extension GimbalConnectionError: CustomStringConvertible {
         switch self {
         case .unreachable(_, let reason): "no daemon: \(reason)"
         case .ended: "the daemon ended the connection"
-        case .noAnswer(let time): "the daemon has not answered within \(time)"
+        case .noAnswer(let time): "the daemon did not answer within \(time)"
         case .requestTooLong: "the request is longer than 65,536 bytes"
-        case .tooManyRequests: "more than 1,024 requests wait for their answers"
+        case .tooManyRequests: "more than 1,024 requests are waiting for answers"
         case .lineTooLong: "the daemon sent a line of more than 1 MiB"
         case .unexpectedAnswer(let line): "the daemon answered with \(line)"
         }

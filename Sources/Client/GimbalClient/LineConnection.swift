@@ -163,7 +163,7 @@ final class LineConnection: Sendable {
                         state.phase = .waiting(continuation)
                         state.readable.resume()
                         return false
-                    case .waiting: preconditionFailure("one task at a time may wait for a line")
+                    case .waiting: preconditionFailure("only one task at a time may wait for a line")
                     case .ended, .closed: return true
                     }
                 }

@@ -39,7 +39,7 @@ public struct RemoteCamera: Sendable {
     /// - Precondition: `frame` has nothing else: requests that a trace may not have get answers of their own.
     public func send(_ frame: [ClientRequest]) async throws {
         precondition(
-            frame.allSatisfy(\.isOfTraces), "a frame of a camera is made of gestures, commands and settings")
+            frame.allSatisfy(\.isOfTraces), "a camera's frame may have only gestures, commands and settings")
         if !frame.isEmpty { _ = try await gimbal.answers(to: frame, camera: name) }
     }
 

@@ -156,7 +156,7 @@ extension CameraSetup.Change {
         case .zoomRange(var min, var max):
             try ZoomRange.describe(&visitor, &min, &max, .optional)
             try visitor.check(min != nil || max != nil) { path in
-                .missing(path / .minZoom, "minZoom, maxZoom or both are to be set")
+                .missing(path / .minZoom, "set minZoom, maxZoom or both")
             }
             self = .zoomRange(min: min, max: max)
         case .targetBounds(var bounds):

@@ -314,10 +314,10 @@ extension ClientRequest {
             try visitor.object(.coordinate, &place)
             self = .project(place)
         case .unproject(var point):
-            try visitor.object(.point, &point, hint: "an object with x and y")
+            try visitor.object(.point, &point, hint: "it must be an object with x and y")
             self = .unproject(point)
         case .clients(var number):
-            let rule = IntegerRule(wanted: "must be a client's number: an integer from 0")
+            let rule = IntegerRule(wanted: "must be a client number: a non-negative integer")
             try visitor.member(.after, &number, rule, unless: 0)
             self = .clients(after: number)
         case .awaitIdle(var timeoutMs):
@@ -349,7 +349,7 @@ extension ClientRequest {
             try visitor.member(.speed, &speed, SpeedRule())
             self = .setReplaySpeed(speed)
         case .marker(var label):
-            try visitor.member(.label, &label, .markerLabel, hint: "it says what the marker is")
+            try visitor.member(.label, &label, .markerLabel, hint: "it describes the marker")
             self = .marker(label: label)
         case .takeLease(var lease):
             try lease.describe(&visitor)
@@ -402,7 +402,7 @@ extension ClientRequest {
         case .gesture(let gesture): gesture.problem
         case .touch(let fingers): fingers.problem
         case .move(let update), .animate(let update, _, _), .fly(let update, _, _, _):
-            update.kind == nil ? "only gestures pan, rotate and tilt by differences" : nil
+            update.kind == nil ? "only gestures can pan, rotate or tilt by a difference" : nil
         default: nil
         }
     }
@@ -458,7 +458,7 @@ extension RequestID {
     /// The reason why the protocol cannot express it; `nil` if it can.
     var problem: String? {
         if case .number(let number) = self, !Self.numbers.contains(number) {
-            return "an id is a number within ±(2^53−1), or a text"
+            return "an id must be a string or a number within ±(2^53−1)"
         }
         return nil
     }

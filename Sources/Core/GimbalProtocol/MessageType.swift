@@ -39,7 +39,7 @@ extension LineWriter {
     ///
     /// - Parameter id: the request's id as it was written; empty for none.
     package mutating func answer(_ message: ServerMessage, _ id: Span<UInt8>) {
-        guard let type = message.type else { preconditionFailure("what is not known is not said") }
+        guard let type = message.type else { preconditionFailure("an unknown message cannot be written") }
         var message = message
         isRounded = true
         open(type, id)

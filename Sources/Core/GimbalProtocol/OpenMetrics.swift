@@ -55,7 +55,7 @@ package struct OpenMetrics {
         for client in clients {
             // A watch-only client does not see the users of others.
             add(client, "user_", "{user=\"\(client.user.map { "\($0)" } ?? "")\"}")
-            add(1, Metric(name: "connections", kind: .gauge, help: "Connections of the user's now."))
+            add(1, Metric(name: "connections", kind: .gauge, help: "The user's current connections."))
         }
     }
 

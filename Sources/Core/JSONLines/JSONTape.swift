@@ -47,7 +47,7 @@
 
     /// Creates a tape that numbers members with these names: at most 127, the first 63 with the fastest lookup.
     package init(names: WordTable) {
-        precondition(names.count <= Int(Self.unknownName), "a member's number is too small for so many names")
+        precondition(names.count <= Int(Self.unknownName), "too many names for a member's number")
         self.names = names
     }
 
@@ -182,7 +182,7 @@
         _ kind: Kind, in open: Int, _ depth: Int, at position: Int
     ) throws(JSONError) -> Int {
         guard depth < Self.deepest else {
-            throw JSONError(.limitReached, "values may be nested at most \(Self.deepest) deep")
+            throw JSONError(.limitReached, "values may be nested at most \(Self.deepest) levels deep")
         }
         try append(kind, ByteRange(position, position), next: open)
         return count - 1
@@ -293,7 +293,7 @@
     @inline(never)
     private func duplicate(_ line: Span<UInt8>, at start: Int) -> JSONError {
         let name = (try? JSONText.string(line, start)).map { JSONText.text(line, $0.text) } ?? ""
-        return JSONText.broken("the name \"\(name)\" stands twice in one object", at: start)
+        return JSONText.broken("the name \"\(name)\" appears twice in one object", at: start)
     }
 
     private mutating func checkUnknown(

@@ -88,7 +88,7 @@ extension JSONValue {
         guard position < text.count else { throw JSONText.broken("a value is missing", at: position) }
         let isNested = text[position] == UInt8(ascii: "{") || text[position] == UInt8(ascii: "[")
         guard depth < deepest || !isNested else {
-            throw JSONError(.limitReached, "values may be nested at most \(deepest) deep")
+            throw JSONError(.limitReached, "values may be nested at most \(deepest) levels deep")
         }
         switch text[position] {
         case UInt8(ascii: "{"): return .object(try object(text, &position, depth))
@@ -113,7 +113,7 @@ extension JSONValue {
             }
             let name = try string(text, &position)
             guard names.insert(name).inserted else {
-                throw JSONText.broken("the name \"\(name)\" stands twice in one object", at: start)
+                throw JSONText.broken("the name \"\(name)\" appears twice in one object", at: start)
             }
             position = JSONText.skipSpace(text, position)
             guard position < text.count, text[position] == UInt8(ascii: ":") else {

@@ -8,7 +8,7 @@ public protocol Codable {}
 extension Decoder {
     /// Returns the error for members that decode but do not form a valid value.
     package func impossible(_ type: Any.Type) -> DecodingError {
-        .dataCorrupted(.init(codingPath: codingPath, debugDescription: "no \(type) has such members"))
+        .dataCorrupted(.init(codingPath: codingPath, debugDescription: "not a valid \(type)"))
     }
 }
 

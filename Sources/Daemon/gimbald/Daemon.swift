@@ -148,7 +148,7 @@ final class Daemon {
         watchers.append(try ClosureWatcher.signal(loop, Signals.restarting) { [unowned self] in askedToRestart() })
         watchers.append(
             try ClosureWatcher.signal(loop, Signals.reloading) { [unowned self] in
-                log(.info, "SIGHUP: nothing is reloaded; SIGUSR2 restarts in place, with the settings as they are now")
+                log(.info, "SIGHUP: nothing is reloaded; SIGUSR2 restarts in place, with the current settings")
             })
         // It only ends the wait: every turn does what is due.
         deadline = ClosureWatcher(loop) { [unowned self] in armedDeadline = nil }
@@ -173,7 +173,7 @@ final class Daemon {
         _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         if limit.rlim_cur < wanted {
             let connections = "--limit connections=\(options.limits.connections)"
-            log(.warning, "\(connections) takes \(wanted) descriptors, and the system allows \(limit.rlim_cur)")
+            log(.warning, "\(connections) needs \(wanted) descriptors, but the system allows \(limit.rlim_cur)")
         }
     }
 
@@ -185,7 +185,7 @@ final class Daemon {
         do {
             try connection.open(hub)
         } catch {
-            log(.error, "cannot take a connection: \(error)")
+            log(.error, "cannot serve a new connection: \(error)")
             if let peer = connection.peer { hub.disconnect(peer, at: now()) }
             connection.release()
             return
@@ -201,7 +201,7 @@ final class Daemon {
             let role = options.access.role(of: client, by: socketKind)
             return Connection(descriptor, of: client, as: role, by: socketKind, at: self)
         } catch {
-            log(.error, "cannot tell who a client is: \(error)")
+            log(.error, "cannot identify a client: \(error)")
             _ = close(descriptor)
             return nil
         }
@@ -225,7 +225,7 @@ final class Daemon {
     /// Sends the reason, as far as the socket has room.
     private func refuse(_ connection: Connection, because reason: String) {
         var line = LineWriter()
-        let error = WireError(.limitReached, "\(reason), and no more are taken")
+        let error = WireError(.limitReached, "\(reason), and no more are accepted")
         line.answer(.error(GimbalError(error, line: 0)), Span())
         line.withBytes { turnAway(connection.descriptor, with: $0) }
         connection.release()

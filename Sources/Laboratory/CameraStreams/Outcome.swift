@@ -41,7 +41,7 @@ extension Comparison {
         }
         details.append("at the end, \(seconds(end.timeMs)): \(end.difference.text)")
         details.append("apart for \(seconds(apartMs)) of \(seconds(lengthMs))")
-        let lines = "line \(first.expected.line) of what is expected, line \(first.found.line) of what was found"
+        let lines = "line \(first.expected.line) of what was expected, line \(first.found.line) of what was found"
         return Outcome.Failure("first apart at \(seconds(first.timeMs)), \(lines)", details, at: first.timeMs)
     }
 }
@@ -64,7 +64,7 @@ package func exactFailure(
     }
     let details = ["expected  \(text(expected))", "found     \(text(found))"]
     guard let failure = comparison.failure else {
-        return Outcome.Failure("first apart in line \(index + 1), though the camera is the same all the time", details)
+        return Outcome.Failure("first apart in line \(index + 1), although the camera is always the same", details)
     }
     // The lines themselves contain the numbers of the first difference.
     let rest = failure.details.filter { ["apart by", "most apa", "at the e", "apart fo"].contains($0.prefix(8)) }
@@ -79,14 +79,14 @@ extension Statement {
 
     private func failure(of stream: CameraStream) -> Outcome.Failure? {
         guard let first = stream.samples.first, let last = stream.last else {
-            return Outcome.Failure("the camera told nothing of itself")
+            return Outcome.Failure("no position of the camera was found")
         }
         switch kind {
         case .at(.start, let view): return view.failure(first, stream)
         case .at(.end, let view): return view.failure(last, stream)
         case .at(.time(let time), let view):
             guard time <= stream.endMs else {
-                return Outcome.Failure("it was over at \(seconds(stream.endMs))", at: stream.endMs)
+                return Outcome.Failure("it ended at \(seconds(stream.endMs))", at: stream.endMs)
             }
             return view.failure(stream.sample(at: time) ?? first, stream, at: time)
         case .idleBy(let time):
@@ -113,7 +113,7 @@ extension Statement {
             }
             let more = stream.movements.count > 6 ? ["and \(stream.movements.count - 6) more"] : []
             return Outcome.Failure(
-                "there were \(stream.movements.count) movements, and not \(count)", times + more,
+                "there were \(stream.movements.count) movements, not \(count)", times + more,
                 at: stream.movements.last?.startMs)
         case .golden: return nil
         }

@@ -97,22 +97,22 @@ package struct Statement: Equatable, Sendable {
             }
         default:
             throw StatementError(
-                "\"\(verb)\" is no statement: write at, idle-by, never-outside, zoom-between, moves or golden")
+                "\"\(verb)\" is not a statement: write at, idle-by, never-outside, zoom-between, moves or golden")
         }
-        if let more = words.first { throw StatementError("nothing is known of \"\(more)\" behind \(verb)") }
+        if let more = words.first { throw StatementError("unexpected \"\(more)\" after \(verb)") }
     }
 
     // MARK: Words
 
     private static func next(_ words: inout ArraySlice<String>, _ before: String) throws(StatementError) -> String {
-        guard let word = words.popFirst() else { throw StatementError("something is missing behind \(before)") }
+        guard let word = words.popFirst() else { throw StatementError("a value is missing after \(before)") }
         return word
     }
 
     /// Reads a time, which must not be negative.
     static func milliseconds(_ text: String) throws(StatementError) -> Double {
         guard let time = WrittenTime.milliseconds(text), time >= 0 else {
-            throw StatementError("write a time, such as 800ms, 1.5s or 1:05, and not \"\(text)\"")
+            throw StatementError("write a time, such as 800ms, 1.5s or 1:05, not \"\(text)\"")
         }
         return time
     }
@@ -128,26 +128,26 @@ package struct Statement: Equatable, Sendable {
     private static func place(_ text: String) throws(StatementError) -> LatLng {
         let numbers = numbers(of: text)
         guard numbers.count == 2, numbers[0].magnitude <= 90 else {
-            throw StatementError("write degrees north and degrees east, such as 48.8584,2.2945, and not \"\(text)\"")
+            throw StatementError("write degrees north and degrees east, such as 48.8584,2.2945, not \"\(text)\"")
         }
         return LatLng(latitude: numbers[0], longitude: numbers[1])
     }
 
     private static func bounds(_ text: String) throws(StatementError) -> CoordinateBounds {
         guard let bounds = CoordinateBounds(edges: text) else {
-            throw StatementError("write south,west,north,east, such as 48.8,2.2,48.9,2.4, and not \"\(text)\"")
+            throw StatementError("write south,west,north,east, such as 48.8,2.2,48.9,2.4, not \"\(text)\"")
         }
         return bounds
     }
 
     private static func number(_ text: String) throws(StatementError) -> Double {
         let numbers = numbers(of: text)
-        guard numbers.count == 1 else { throw StatementError("write a number, and not \"\(text)\"") }
+        guard numbers.count == 1 else { throw StatementError("write a number, not \"\(text)\"") }
         return numbers[0]
     }
 
     private static func tolerance(_ text: String) throws(StatementError) -> Tolerance {
-        guard let tolerance = Tolerance(text) else { throw StatementError("\(Tolerance.usage), and not \"\(text)\"") }
+        guard let tolerance = Tolerance(text) else { throw StatementError("\(Tolerance.usage), not \"\(text)\"") }
         return tolerance
     }
 
@@ -165,7 +165,7 @@ package struct Statement: Equatable, Sendable {
             }
         }
         guard view.target != nil || view.zoom != nil || view.bearing != nil || view.angle != nil else {
-            throw StatementError("say where the camera is to be: target, zoom, bearing or angle")
+            throw StatementError("say where the camera must be: target, zoom, bearing or angle")
         }
         return view
     }

@@ -64,7 +64,7 @@ package final class StreamReader {
         case MessageType.traceEnded.rawValue:
             if let duration = member(0, .durationMs) { stream.ended(at: duration) }
             return
-        case MessageType.lagged.rawValue: throw wrong("events were missed here: this is no whole stream")
+        case MessageType.lagged.rawValue: throw wrong("events were missed here: the stream is incomplete")
         case MessageType.subscribed.rawValue:
             // It says where the camera is but not when; its time is that of the next line.
             if stream.last == nil, let node = child(0, .position) {

@@ -109,7 +109,7 @@ public struct CameraRecord: Sendable {
             throw CameraFileError(description: "\(name):\(error)")
         }
         stream = reader.stream
-        guard stream.last != nil else { throw CameraFileError(description: "\(name) tells of no camera") }
+        guard stream.last != nil else { throw CameraFileError(description: "\(name) contains no camera positions") }
     }
 
     /// The camera's final position.

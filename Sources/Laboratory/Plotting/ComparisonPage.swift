@@ -63,7 +63,7 @@ package struct ComparedStreams {
             comparison.isSame
             ? "Nowhere apart"
             : "Apart for \(SVG.number(comparison.apartMs / 1000, 3)) s of \(SVG.number(comparison.lengthMs / 1000, 3)) s"
-        let allowed = tolerance.map { "allowed: \($0.text)" } ?? "the same is expected to the byte"
+        let allowed = tolerance.map { "allowed: \($0.text)" } ?? "the same bytes are expected"
         return """
             <p>\(apart); \(allowed).</p>
             <table><tr><th></th><th></th><th>latitude</th><th>longitude</th><th>zoom</th><th>bearing</th><th>angle</th></tr>

@@ -37,7 +37,7 @@ package struct TouchExport {
         script.header = ToldHeader(try? JSONValue(header.bytes))
         script.viewport = script.header?.viewport ?? script.viewport
         canonical = try Self.canonical(script)
-        guard !canonical.ticks.isEmpty else { throw TraceError("has no finger that touches anything") }
+        guard !canonical.ticks.isEmpty else { throw TraceError("contains no touches") }
         self.bytes = format.bytes(of: canonical)
         trace = try Self.reading(format, canonical, self.bytes)
     }
@@ -58,7 +58,7 @@ package struct TouchExport {
             let readable = format == format.readable ? bytes : format.readable.bytes(of: script)
             return try Trace(TraceConverter.trace(of: readable))
         } catch is RecordingError {
-            throw TraceError("makes a script that is too long to be read again, more than an hour or 4 MiB: cut it")
+            throw TraceError("makes a script too long to be read again, over an hour or 4 MiB: cut it")
         }
     }
 
@@ -76,11 +76,11 @@ package struct TouchExport {
         var changes: [String] = []
         func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
         if canonical.restedLifts > 0 {
-            changes.append("\(counted(canonical.restedLifts, "finger")) that threw the map now rest before they lift")
+            changes.append("\(counted(canonical.restedLifts, "finger")) that flung the map now rest before they lift")
         }
-        if unperformed > 0 { changes.append("\(counted(unperformed, "request")) that no finger can make left out") }
+        if unperformed > 0 { changes.append("left out \(counted(unperformed, "request")) that no finger can make") }
         if canonical.clamped > 0 {
-            changes.append("\(counted(canonical.clamped, "position")) beyond the screen put on its edge")
+            changes.append("moved \(counted(canonical.clamped, "position")) beyond the screen to its edge")
         }
         guard let wanted = try Self.end(of: original), let found = try Self.end(of: trace) else { return changes }
         let viewport = original.header.header?.viewport ?? .standard

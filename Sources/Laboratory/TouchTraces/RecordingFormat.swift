@@ -93,22 +93,22 @@ public enum RecordingError: Error, Equatable, CustomStringConvertible {
         case .empty: return "the file is empty"
         case .unknown(let beginning):
             let known = RecordingFormat.allCases.map(\.rawValue).joined(separator: ", ")
-            return "this is no recording of touches: it begins with \"\(beginning)\". Known are: \(known)"
+            return "this is not a recording of touches: it begins with \"\(beginning)\". Known formats: \(known)"
         case .noHeader:
             return
-                "this is a trace without its header: it begins with a line such as {\"type\":\"trace\",\"version\":1}, and "
-                + "here are only the lines that come after it"
-        case .notRead(let name): return "this is \(name), which is not read"
+                "this is a trace without its header: a trace begins with a line such as {\"type\":\"trace\",\"version\":1}, and "
+                + "these are only the lines after it"
+        case .notRead(let name): return "this is \(name), which cannot be read"
         case .noSuchDevice(let number, let count):
             return "there is no device \(number) in it: \(count == 1 ? "it has one" : "it has \(count)")"
         case .noTimes:
             return
-                "these events have no times: record them with times, as getevent -lt does, or tell how many frames a "
-                + "second there were, such as --rate 90"
+                "these events have no times: record them with times, as getevent -lt does, or give the "
+                + "frames per second, such as --rate 90"
         case .notUnderstood(let first, let count):
             let lines = count == 1 ? "line \(first.line)" : "\(count) lines, such as line \(first.line)"
             return "this could not be understood: \(lines): \(first.excerpt)"
-        case .noDevice: return "this describes no device that tells positions"
+        case .noDevice: return "this describes no device that reports positions"
         }
     }
 

@@ -96,7 +96,7 @@ package struct Following: Sendable {
         if speed == nil, known.count == line.points.count, let start = known.first, let end = known.max(), end > start {
             var latest = start
             let isOrdered = zip(known, known.dropFirst()).allSatisfy { $0 <= $1 }
-            if !isOrdered { notes.add("times that go back are taken to be those of the point before") }
+            if !isOrdered { notes.add("times that go back are replaced by that of the point before") }
             return .known(
                 known.map { time in
                     latest = max(latest, time)

@@ -57,7 +57,7 @@ enum GeoJSON {
         case let type:
             throw TourFileError(
                 "\(path)type must be one of GeoJSON's, such as LineString or FeatureCollection"
-                    + (type.map { ", and not \($0.prefix(40))" } ?? ""))
+                    + (type.map { ", not \($0.prefix(40))" } ?? ""))
         }
     }
 

@@ -56,7 +56,7 @@ enum JSONTour {
         } catch {
             throw TourFileError(error.error.message)
         }
-        throw TourFileError("keyframes must be those of the command tour")
+        throw TourFileError("keyframes must be as in the command tour")
     }
 
     fileprivate static let version = 1.0

@@ -72,7 +72,7 @@ struct KMLReader {
                         line: element.line, "the camera would stay for more than an hour: wait for less")
                 }
             case "TourControl":
-                notes.add(line: element.line, "a <gx:TourControl> is left out: no camera pauses by itself")
+                notes.add(line: element.line, "a <gx:TourControl> is left out: a camera does not pause by itself")
                 try xml.skip(element)
             case "SoundCue", "AnimatedUpdate":
                 notes.add(line: element.line, "a <gx:\(element.name)> is left out: a camera only moves")
@@ -105,7 +105,7 @@ struct KMLReader {
             case "flyToMode": path = try readMode(element)
             case "LookAt", "Camera":
                 guard position == nil else {
-                    throw TourFileError(line: element.line, "a <gx:FlyTo> has one <LookAt> or one <Camera>")
+                    throw TourFileError(line: element.line, "a <gx:FlyTo> must have one <LookAt> or one <Camera>")
                 }
                 position = try element.name == "Camera" ? readCamera(element) : readLookAt(element)
             default: try xml.skip(element)
@@ -162,7 +162,7 @@ struct KMLReader {
                             + "or gx's clampToSeaFloor or relativeToSeaFloor")
                 }
             case "horizFov":
-                notes.add(line: element.line, "<gx:horizFov> is left out: a camera's field of view is what it is")
+                notes.add(line: element.line, "<gx:horizFov> is left out: a camera's field of view is fixed")
                 try xml.skip(element)
             default: try xml.skip(element)
             }
@@ -174,7 +174,8 @@ struct KMLReader {
     private mutating func readLookAt(_ element: XMLReader.Element) throws(TourFileError) -> CameraPosition {
         let view = try readView(element, tilts: 0...90)
         guard let range = view.range else {
-            throw TourFileError(line: element.line, "a <LookAt> needs a <range>: the metres from the eye to its place")
+            throw TourFileError(
+                line: element.line, "a <LookAt> needs a <range>: the distance from the eye to the place, in metres")
         }
         if view.altitude == 0 {
             return EarthView(
@@ -207,7 +208,7 @@ struct KMLReader {
         }
         if isLowered {
             notes.add(
-                line: element.line, "a <\(element.name)> looks up further than a camera can, and is lowered")
+                line: element.line, "a <\(element.name)> looks further up than a camera can, and is lowered")
         }
         return view.position
     }
@@ -250,7 +251,7 @@ struct KMLReader {
         guard numbers.count >= 2 else {
             throw TourFileError(
                 line: element.line,
-                "<\(element.name)> has longitude and latitude, such as 11.57,48.13, and a height or none")
+                "<\(element.name)> must have longitude and latitude, such as 11.57,48.13, and may have a height")
         }
         return FollowedLine.Point(
             place: LatLng(

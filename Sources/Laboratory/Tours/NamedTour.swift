@@ -57,11 +57,11 @@ package enum TourFormat: String, CaseIterable, Sendable {
             default: throw TourFileError(line: root.line, "<\(root.name)> is neither <kml> nor <gpx>")
             }
         case UInt8(ascii: "P") where bytes.starts(with: [0x50, 0x4b, 0x03, 0x04]):
-            throw TourFileError("this is a zip file, which is no stream: name a KMZ file itself, or unpack it first")
+            throw TourFileError("a zip file cannot be read from a pipe: name the KMZ file itself, or unpack it first")
         case nil: throw TourFileError("the file is empty")
         default: break
         }
-        throw TourFileError("this is no tour: it is neither JSON, KML, GPX nor GeoJSON")
+        throw TourFileError("this is not a tour: it is neither JSON, KML, GPX nor GeoJSON")
     }
 }
 
@@ -91,7 +91,7 @@ package struct TourFile: Sendable {
     /// - Throws: `TourFileError` if the file is not a tour, or is one that no camera can fly.
     package init(_ bytes: [UInt8], as format: TourFormat, _ options: TourOptions) throws(TourFileError) {
         guard bytes.count <= Self.largest else {
-            throw TourFileError("the file is larger than \(Self.largest >> 20) MiB, which is all that is read")
+            throw TourFileError("the file is larger than \(Self.largest >> 20) MiB, the limit")
         }
         var notes = TourNotes()
         switch format {
@@ -109,11 +109,11 @@ package struct TourFile: Sendable {
                 guard !tour.keyframes.isEmpty else { throw TourFileError("the tour has no <gx:FlyTo>") }
                 guard tour.keyframes.count <= TourKeyframe.most else {
                     throw TourFileError(
-                        "the tour has \(tour.keyframes.count) places to fly to, and \(TourKeyframe.most) are the most"
+                        "the tour has \(tour.keyframes.count) places to fly to; the limit is \(TourKeyframe.most)"
                     )
                 }
                 guard TourKeyframe.lastingMs(tour.keyframes) <= TourKeyframe.longestMs else {
-                    throw TourFileError("the tour takes more than an hour, which is the most")
+                    throw TourFileError("the tour takes more than an hour, the limit")
                 }
                 self.tour = tour.rounded
             }

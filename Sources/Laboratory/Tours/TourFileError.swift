@@ -28,7 +28,7 @@ package struct TourNotes: Sendable {
     /// Adds a note. Repeated notes are only counted, as are further kinds once there are many.
     mutating func add(line: Int? = nil, _ text: String) {
         let isOneMore = notes.count < Self.most || notes.contains { $0.text == text }
-        let text = isOneMore ? text : "more of that is left out"
+        let text = isOneMore ? text : "more is left out"
         if let index = notes.firstIndex(where: { $0.text == text }) {
             notes[index].count += 1
         } else {

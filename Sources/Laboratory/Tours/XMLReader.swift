@@ -79,14 +79,14 @@ struct XMLReader {
             if isNext("<!--") {
                 try skip(4, to: "-->", "a comment")
             } else if isNext("<![CDATA[") {
-                guard !open.isEmpty else { throw wrong("text stands outside of the root element") }
+                guard !open.isEmpty else { throw wrong("text is outside the root element") }
                 let start = position + 9
                 try skip(9, to: "]]>", "CDATA")
                 text += bytes[start..<(position - 3)]
             } else if isNext("<?") {
                 try skip(2, to: "?>", "an instruction")
             } else if isNext("<!") {
-                throw wrong("a document type is not read, nor its entities: take <!DOCTYPE …> out")
+                throw wrong("document types and their entities are not supported: remove <!DOCTYPE …>")
             } else if isNext("</") {
                 return try endTag()
             } else {
@@ -129,7 +129,7 @@ struct XMLReader {
         position += 1
         let name = try readName("an element's name")
         if open.isEmpty, hasRoot { throw wrong("a second root element <\(Self.string(name))> follows the first one") }
-        guard open.count < Self.deepest else { throw wrong("elements may be nested \(Self.deepest) deep") }
+        guard open.count < Self.deepest else { throw wrong("elements may be nested at most \(Self.deepest) deep") }
         var element = Element(name: Self.localName(name), line: start)
         while true {
             let hasSpace = skipSpace()
@@ -143,7 +143,7 @@ struct XMLReader {
                 isEmptyElement = true
                 break
             }
-            guard hasSpace else { throw wrong("a space was expected in front of an attribute") }
+            guard hasSpace else { throw wrong("a space was expected before an attribute") }
             try readAttribute(into: &element)
         }
         hasRoot = true
@@ -156,10 +156,10 @@ struct XMLReader {
         let name = try readName("an attribute's name")
         let text = Self.string(name)
         guard element.attributes.count < Self.mostAttributes else {
-            throw wrong("an element may have \(Self.mostAttributes) attributes")
+            throw wrong("an element may have at most \(Self.mostAttributes) attributes")
         }
         _ = skipSpace()
-        guard isNext("=") else { throw wrong("= was expected behind the attribute \(text)") }
+        guard isNext("=") else { throw wrong("= was expected after the attribute \(text)") }
         position += 1
         _ = skipSpace()
         guard position < bytes.count, bytes[position] == UInt8(ascii: "\"") || bytes[position] == UInt8(ascii: "'")
@@ -175,11 +175,11 @@ struct XMLReader {
             case quote:
                 position += 1
                 guard !element.attributes.contains(where: { $0.name == text }) else {
-                    throw wrong("the attribute \(text) stands twice in one element")
+                    throw wrong("the attribute \(text) occurs twice in one element")
                 }
                 element.attributes.append((text, Self.string(value[...])))
                 return
-            case UInt8(ascii: "<"): throw wrong("< stands in an attribute: write &lt;")
+            case UInt8(ascii: "<"): throw wrong("< is not allowed in an attribute: write &lt;")
             case UInt8(ascii: "&"): value += try readReference()
             default: value.append(try readByte())
             }
@@ -190,12 +190,12 @@ struct XMLReader {
         position += 2
         let name = try readName("an element's name")
         _ = skipSpace()
-        guard isNext(">") else { throw wrong("> was expected behind </\(Self.string(name))") }
+        guard isNext(">") else { throw wrong("> was expected after </\(Self.string(name))") }
         position += 1
-        guard let last = open.last else { throw wrong("</\(Self.string(name))> ends nothing") }
+        guard let last = open.last else { throw wrong("</\(Self.string(name))> ends no element") }
         guard last.name.elementsEqual(name) else {
             throw wrong(
-                "</\(Self.string(name))> stands where </\(Self.string(last.name))> was expected, of line \(last.line)")
+                "</\(Self.string(name))> where </\(Self.string(last.name))> must end the element of line \(last.line)")
         }
         return close()
     }
@@ -210,7 +210,9 @@ struct XMLReader {
         let start = position
         while position < bytes.count, Self.isOfName(bytes[position], first: position == start) {
             position += 1
-            guard position - start <= Self.longestName else { throw wrong("a name may have \(Self.longestName) bytes") }
+            guard position - start <= Self.longestName else {
+                throw wrong("a name may have at most \(Self.longestName) bytes")
+            }
         }
         guard position > start else { throw wrong("\(what) was expected; a < in text is written &lt;") }
         return bytes[start..<position]
@@ -238,7 +240,7 @@ struct XMLReader {
         while position < bytes.count, bytes[position] != UInt8(ascii: "<") {
             guard !open.isEmpty else {
                 guard Self.isSpace(bytes[position]) else {
-                    throw wrong("text stands outside of the root element")
+                    throw wrong("text is outside the root element")
                 }
                 _ = try readByte()
                 continue
@@ -254,7 +256,7 @@ struct XMLReader {
     /// Reads a byte of text, and counts lines.
     private mutating func readByte() throws(TourFileError) -> UInt8 {
         let byte = bytes[position]
-        guard byte >= 0x20 || Self.isSpace(byte) else { throw wrong("a control character stands in the text") }
+        guard byte >= 0x20 || Self.isSpace(byte) else { throw wrong("the text contains a control character") }
         position += 1
         if byte == 0x0a { line += 1 }
         return byte
@@ -273,7 +275,7 @@ struct XMLReader {
             default: Self.character(numbered: name)
             }
         guard let known, let end else {
-            throw wrong("& begins one of &amp; &lt; &gt; &quot; &apos; or a number such as &#228; here; write &amp;")
+            throw wrong("& must begin &amp; &lt; &gt; &quot; &apos; or a number such as &#228;: write &amp; for &")
         }
         position = end + 1
         return Array(String(known).utf8)

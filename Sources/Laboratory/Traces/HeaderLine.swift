@@ -11,9 +11,9 @@ package struct TraceError: Error, Equatable, CustomStringConvertible {
 
     /// The first line is not a header.
     package static let noHeader = TraceError(
-        "is no Gimbal trace: its first line must be a header, {\"type\":\"trace\",…}")
+        "is not a Gimbal trace: its first line must be a header, {\"type\":\"trace\",…}")
     /// There are only blank lines.
-    package static let empty = TraceError("is no Gimbal trace: it is empty")
+    package static let empty = TraceError("is not a Gimbal trace: it is empty")
 }
 
 /// The first line of a trace.
@@ -50,11 +50,11 @@ package struct HeaderLine: Sendable {
     package mutating func set(_ members: [(name: String, value: JSONValue?)]) throws(TraceError) {
         guard isRight, !members.isEmpty else { return }
         guard case .object(var object)? = try? JSONValue(bytes) else {
-            throw TraceError("has a header with what cannot be written anew: play it without options")
+            throw TraceError("has a header that cannot be rewritten: play it without options")
         }
         for (name, value) in members { object[name] = value }
         let changed = try HeaderLine(JSONValue.object(object).bytes)
-        guard changed.isRight else { throw TraceError("has a header that would not be right any more") }
+        guard changed.isRight else { throw TraceError("would no longer have a valid header") }
         self = changed
     }
 

@@ -42,14 +42,13 @@ package struct Trace: Sendable {
         let all = LineSplitter.lines(of: bytes).filter { !$0.isBlank }
         guard let first = all.first else { throw .empty }
         self.init(header: try HeaderLine(first.isTooLong ? [] : Array(first.text)))
-        guard header.isRight else { throw TraceError("has a header that is not right; \"gimbal check\" says why") }
+        guard header.isRight else { throw TraceError("has an invalid header; \"gimbal check\" says why") }
         var decoder = RequestDecoder()
         var isOver = false
         for line in all.dropFirst() {
             if isOver {
                 throw TraceError(
-                    "has more behind its trace-end, in line \(line.number): \"gimbal cut --trace\" takes one of "
-                        + "several")
+                    "has more after its trace-end, in line \(line.number): \"gimbal cut --trace\" takes one trace")
             }
             let read = Line(Array(line.text), &decoder)
             if case .traceEnd? = read.requests.first?.body { isOver = true } else { lines.append(read) }

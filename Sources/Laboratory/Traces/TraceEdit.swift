@@ -34,7 +34,7 @@ extension Trace {
         try change(edit)
         for (index, line) in lines.enumerated() where !before[index] && line.requests.isEmpty {
             throw TraceError(
-                "would have something in line \(index + 2), blank ones not counted, that no daemon takes: a time or a speed out of range"
+                "would have a time or a speed out of range in line \(index + 2), not counting blank lines, which no daemon accepts"
             )
         }
     }
@@ -181,7 +181,7 @@ extension Trace {
         var tapEnd = -Double.infinity
         var pauses: [Double] = []
         let run: TraceRun
-        do { run = try TraceRun(camera: header.camera) } catch { throw TraceError("names no camera") }
+        do { run = try TraceRun(camera: header.camera) } catch { throw TraceError("has an invalid camera name") }
         run.play(try header.asAWhole().bytes + [0x0a]) { _ in }
         for line in lines {
             var moved = last

@@ -76,7 +76,7 @@ package struct TraceRules {
 
     private mutating func follow(_ time: Double?, _ line: Int, _ add: (Finding) -> Void) {
         if isOver {
-            let message = "this stands behind trace-end: it is no part of the trace, but taken live"
+            let message = "this comes after trace-end: it is not part of the trace, but applied live"
             add(Finding(line: line, code: "after-end", field: "type", message: message))
         }
         guard let time else { return }

@@ -45,7 +45,7 @@ def records(path):
             yield [[struct.unpack("<2d", record[4:20])]]
             continue
         if kind not in (0, 3, 5):
-            raise SystemExit(f"lines or polygons were expected, and this is shape type {kind}")
+            raise SystemExit(f"expected lines or polygons, but this is shape type {kind}")
         if kind == 0:
             yield []
             continue

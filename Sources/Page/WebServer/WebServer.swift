@@ -150,7 +150,7 @@ package enum WebServer {
         let logger = Logger(label: "gimbal-web") { _ in SwiftLogNoOpLogHandler() }
         let server = try await listen(child, options.listening, on: group, places, logger)
         guard let address = server.channel.localAddress else {
-            throw StartError(description: "the socket that was passed is no TCP socket")
+            throw StartError(description: "the passed socket is not a TCP socket")
         }
         let (links, access) = try names(options, address)
         try begin(links, access)
@@ -219,7 +219,7 @@ package enum WebServer {
         let isLocal = Addresses.isLoopback(host)
         guard isLocal || options.certificate != nil || options.isOpenWithoutTLS else {
             throw StartError(
-                description: "others can connect to \(host): name --tls-cert and --tls-key, or say --insecure-lan")
+                description: "others can connect to \(host): give --tls-cert and --tls-key, or --insecure-lan")
         }
         var names = options.hosts
         if isLocal || isOpen { names += ["127.0.0.1", "localhost", "::1"] }

@@ -105,34 +105,33 @@ struct GimbalWeb: AsyncParsableCommand {
     var open = false
 
     func validate() throws {
-        guard (0...65535).contains(port) else { throw ValidationError("--port is a number from 0 to 65535.") }
+        guard (0...65535).contains(port) else { throw ValidationError("--port must be from 0 to 65535.") }
         guard (tlsCertificate == nil) == (tlsKey == nil) else {
-            throw ValidationError("--tls-cert and --tls-key belong together.")
+            throw ValidationError("--tls-cert and --tls-key go together.")
         }
         for (name, values) in [("--allow-origin", allowOrigin), ("--map-origin", mapOrigin)] {
             guard let wrong = values.first(where: { Origin($0) == nil }) else { continue }
             throw ValidationError(
-                "\(name) \(wrong): an origin is scheme, host and port, such as https://map.example or "
-                    + "http://localhost:5173, with nothing behind them. There is no way to allow all.")
+                "\(name) \(wrong): an origin is a scheme, host and port, such as https://map.example or "
+                    + "http://localhost:5173, and nothing else. Allowing all origins is not possible.")
         }
         if let wrong = host.first(where: { !Addresses.isHost($0) }) {
-            throw ValidationError("--host \(wrong): a name of the server or its address, without a port.")
+            throw ValidationError("--host \(wrong): must be a name or address of the server, without a port.")
         }
         guard (mapStyle == nil) == (mapEngine == nil), mapStyle != nil || mapOrigin.isEmpty else {
-            throw ValidationError("--map-style and --map-engine belong together, and --map-origin to them.")
+            throw ValidationError("--map-style and --map-engine go together, and --map-origin needs both.")
         }
         if let mapStyle, StyledMap.origin(of: mapStyle) == nil {
             throw ValidationError(
-                "--map-style \(mapStyle): a style has an address by http or https, such as https://map.example/style.json."
-            )
+                "--map-style \(mapStyle): must be an http or https URL, such as https://map.example/style.json.")
         }
         if insecureLan, tlsCertificate != nil {
-            throw ValidationError("--insecure-lan is for those who have no --tls-cert.")
+            throw ValidationError("--insecure-lan and --tls-cert exclude each other.")
         }
         if !Addresses.isLoopback(listen), tlsCertificate == nil, !insecureLan {
             throw ValidationError(
-                "Others can connect to \(listen). Name --tls-cert and --tls-key, or say --insecure-lan: then every machine in "
-                    + "the network can read what is sent, the token included.")
+                "Others can connect to \(listen). Give --tls-cert and --tls-key, or --insecure-lan: then every machine "
+                    + "in the network can read the traffic, including the token.")
         }
     }
 
@@ -229,9 +228,9 @@ struct GimbalWeb: AsyncParsableCommand {
         PrintableText("\(links.feed)\n").write(to: STDOUT_FILENO)
         if isatty(STDERR_FILENO) == 1 {
             if let phone = links.phone, let code = QRCode(phone) {
-                say("\nFor a phone in the same network: \(phone)\n\n\(PrintableText(lines: code.terminalText))")
+                say("\nFor a phone on the same network: \(phone)\n\n\(PrintableText(lines: code.terminalText))")
             }
-            say("To look only: \(links.watch)\nIt serves until ^C.\n")
+            say("To watch only: \(links.watch)\nPress ^C to stop.\n")
         }
         if opens { Browser.open(links.feed) }
     }

@@ -17,9 +17,9 @@ package struct ClockQuality: Equatable, Sendable {
         (self.isSynchronized, self.maximumError) = (isSynchronized, maximumError)
     }
 
-    /// The quality as the end of a sentence: "synchronized, off by 35 µs at the most".
+    /// The quality as the end of a sentence: "synchronized, off by at most 35 µs".
     package var text: PrintableText {
-        isSynchronized ? "synchronized, off by \(Self.amount(maximumError)) at the most" : "not synchronized"
+        isSynchronized ? "synchronized, off by at most \(Self.amount(maximumError))" : "not synchronized"
     }
 
     /// Returns microseconds in the unit that suits them, rounded up, so that an upper bound stays one.

@@ -74,7 +74,7 @@ package struct Log: Sendable {
             return
         }
         let missing = leftOut.exchange(0, ordering: .relaxed)
-        if missing > 0 { write(.warning, "\(counted(missing, "line")) of this log left out: standard error was full") }
+        if missing > 0 { write(.warning, "dropped \(counted(missing, "line")) of this log: standard error was full") }
         write(level, message)
     }
 

@@ -17,7 +17,7 @@ package struct ManagerVariables {
         guard let text = self[name] else { return nil }
         let isDecimal = !text.isEmpty && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
         if isDecimal, let number = Number(text), range.contains(number) { return number }
-        log(.warning, "\(name)=\(text) is ignored: it must be a number from \(range.lowerBound) on")
+        log(.warning, "\(name)=\(text) is ignored: it must be a decimal number, at least \(range.lowerBound)")
         return nil
     }
 

@@ -52,11 +52,11 @@ package enum System {
         guard unsafe lstat(folder, &status) == 0 else { throw SystemError("stat \(folder)") }
         let why: String? =
             if status.st_mode & S_IFMT != S_IFDIR {
-                "is no folder"
+                "is not a folder"
             } else if status.st_uid != user {
                 "belongs to user \(status.st_uid), not to user \(user)"
             } else if status.st_mode & 0o077 != 0 {
-                "is open to other users, and must have the mode 0700"
+                "is open to other users: its mode must be 0700"
             } else {
                 nil
             }

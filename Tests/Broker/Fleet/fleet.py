@@ -454,7 +454,7 @@ def try_cluster():
     until("a mirror at a cluster moves", lambda: not wall.rests("copy"), 60)
     servers[1].kill()
     node.kill()
-    until("it sees by itself that a node has died with its server", lambda: mirror.said("taken for lost"), 90)
+    until("it sees by itself that a node has died with its server", lambda: mirror.said("considered lost"), 90)
     until("and rests", lambda: wall.rests("copy") and not guide.rests("main"))
     feed.close()
     late.end()
@@ -479,7 +479,7 @@ def try_circles():
         def refusal(name):
             circle = (names + names)[names.index(name):][:len(names) + 1]
             links = ", which follows ".join(f"{name}/main" for name in circle[1:])
-            return f"main does not follow {source[name]}/main, for that is a circle: {name}/main follows {links}\n"
+            return f"main does not follow {source[name]}/main because that would be a circle: {name}/main follows {links}\n"
 
         def told(name):
             return [message.payload for message in judge.of(f"gimbal/{name}/main/camera")]
@@ -532,7 +532,7 @@ def try_limits():
         judge.publish("gimbal/strict/main/get", {"type": "get-camera", "id": "x" * 1700}, reply="gimbal/reply/judge")
     guide.ask('{"type":"move","id":1,"update":{"kind":"zoom-to","zoom":7.25}}')
     until("answers that the broker does not take hold nobody up", lambda: b"7.25" in judge.of("gimbal/strict/main/camera")[-1].payload)
-    check(node.said("does not take a message"), "and the log has a word of them")
+    check(node.said("the broker refused a message"), "and the log has a word of them")
     judge.end()
     for process in (node, broker):
         process.end()
@@ -611,10 +611,10 @@ def try_status():
     folder = FOLDER / "chronyc"
     folder.mkdir()
     for name, script, status, text in (
-            ("kept", f"echo {CHRONY % ('C0A80001', 'Normal')}", 0, "synchronized, off by 35 µs at the most, as chronyd says"),
-            ("its own clock", f"echo {CHRONY % ('7F7F0101', 'Normal')}", 1, "is not synchronized, as chronyd says"),
-            ("alone", f"echo {CHRONY % ('00000000', 'Not synchronised')}", 1, "is not synchronized, as chronyd says"),
-            ("no chronyd", "echo 506 Cannot talk to daemon; exit 1", None, "as the kernel says")):
+            ("kept", f"echo {CHRONY % ('C0A80001', 'Normal')}", 0, "synchronized, off by at most 35 µs, according to chronyd"),
+            ("its own clock", f"echo {CHRONY % ('7F7F0101', 'Normal')}", 1, "is not synchronized, according to chronyd"),
+            ("alone", f"echo {CHRONY % ('00000000', 'Not synchronised')}", 1, "is not synchronized, according to chronyd"),
+            ("no chronyd", "echo 506 Cannot talk to daemon; exit 1", None, "according to the kernel")):
         (folder / "chronyc").write_text(f"#!/bin/sh\n{script}\n")
         (folder / "chronyc").chmod(0o755)
         told = subprocess.run(
@@ -667,9 +667,9 @@ def try_chronyd():
         chronyd("own", keeper, "local", "port 0"),
         chronyd("follower", kept, f"server {kept.router} port {port} iburst minpoll -4 maxpoll -4", "port 0")]
     until("a chronyd with its own clock alone is not synchronized",
-          lambda: status(keeper) == (1, "This machine's clock is not synchronized, as chronyd says.\n"))
+          lambda: status(keeper) == (1, "This machine's clock is not synchronized, according to chronyd.\n"))
     # The round trip is twice the delay, and half of it may be an error.
-    synchronized = r"This machine's clock is synchronized, off by ([0-9.]+) ms at the most, as chronyd says\.\n"
+    synchronized = r"This machine's clock is synchronized, off by at most ([0-9.]+) ms, according to chronyd\.\n"
     until("one that has its time from another is, but for what the wire may hide",
           lambda: (told := status(kept))[0] == 0 and (error := re.match(synchronized, told[1]))
           and delay * 1000 <= float(error[1]) < delay * 1000 + 30)

@@ -105,8 +105,8 @@ import Testing
                 if let circle = circle(of: camera) {
                     #expect(!mirror.isThere, "\(comment) \(camera.text)")
                     let line =
-                        "\(camera.name) does not follow \(source.text), for that is a circle: \(camera.text) follows "
-                        + circle.map(\.text).joined(separator: ", which follows ")
+                        "\(camera.name) does not follow \(source.text) because that would be a circle: "
+                        + "\(camera.text) follows " + circle.map(\.text).joined(separator: ", which follows ")
                     #expect(lines.last == line, "\(comment) \(camera.text)")
                 } else {
                     #expect(mirror.isThere, "\(comment) \(camera.text)")

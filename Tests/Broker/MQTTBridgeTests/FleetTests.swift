@@ -219,7 +219,7 @@ import Testing
         bridge.loseDaemon()
         fleet.pass(10_000)
         #expect(fleet.retained.keys.sorted() == ["gimbal/left/$state"])
-        #expect(!bridge.log.contains { $0.contains("no room") })
+        #expect(!bridge.log.contains { $0.contains("lack of room") })
     }
 
     @Test func camerasThatAreMadeFasterThanTheyAreReadForgetNoOthers() {
@@ -413,8 +413,8 @@ import Testing
         publish(#"{"type":"move","id":7,"update":{"kind":"zoom-to"}}"#, "set/anna", from: client)
         #expect(
             texts(client) == [
-                #"{"type":"error","id":"x","code":"denied","field":"type","message":"\"stop\" is for the topic .../set","topic":"gesture","feed":"f"}"#,
-                #"{"type":"error","id":7,"code":"missing-field","field":"update.zoom","message":"update.zoom is missing: a number belongs there","topic":"set","feed":"anna"}"#,
+                #"{"type":"error","id":"x","code":"denied","field":"type","message":"\"stop\" must go to the topic .../set","topic":"gesture","feed":"f"}"#,
+                #"{"type":"error","id":7,"code":"missing-field","field":"update.zoom","message":"update.zoom is missing: it must be a number","topic":"set","feed":"anna"}"#,
             ])
     }
 
@@ -424,7 +424,7 @@ import Testing
         publish(
             #"[{"type":"stop","id":1},{"type":"get-camera","id":2},{"type":"stop"},{"type":"stop","id":"x"}]"#, "set",
             from: client)
-        let denied = #""get-camera\" is for the topic .../get","topic":"set"}"#
+        let denied = #""get-camera\" must go to the topic .../get","topic":"set"}"#
         #expect(
             texts(client) == [
                 #"{"type":"error","id":1,"code":"denied","message":"the array was rejected as a whole: \"# + denied,
@@ -569,7 +569,7 @@ import Testing
         source.loseDaemon()
         fleet.pass(5000)
         #expect(fleet.retained["gimbal/left/$state"].flatMap { NodeState($0) }?.word == .disconnected)
-        #expect(source.log.filter { $0.contains("found no room") } == ["1976 replies found no room"])
+        #expect(source.log.filter { $0.contains("lack of room") } == ["1976 replies were dropped for lack of room"])
     }
 
     @Test func moreFeedsThanThereMayBeAreRefused() {
@@ -1073,7 +1073,7 @@ import Testing
         fleet.pass(50)
         #expect(follower.mirror?.isThere == true)
         fleet.pass(60_000, step: 50)
-        #expect(follower.log.filter { $0.contains("taken for lost") }.count == 1)
+        #expect(follower.log.filter { $0.contains("considered lost") }.count == 1)
         fleet.connect(source)
         fleet.pass(3000)
         #expect(follower.mirror?.isThere == false, "it moves again with its source, which has held it all the time")

@@ -18,7 +18,7 @@ import Testing
         #expect(
             row.count == 1 && row[0].hasSuffix("at 1795701739146.250 ms: 51.500000, -0.125000, zoom 12.250"), "\(row)")
         let end = rows(#"{"type":"present","camera":"main"}"#)
-        #expect(end.count == 1 && end[0].hasSuffix("nothing is told ahead"), "\(end)")
+        #expect(end.count == 1 && end[0].hasSuffix("no positions ahead of time"), "\(end)")
     }
 
     @Test func aClockSaysWhichTimeOfTheWallClockACamerasTimeIs() {

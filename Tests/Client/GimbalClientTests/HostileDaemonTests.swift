@@ -173,7 +173,7 @@ struct HostileAnswer: Sendable, CustomTestStringConvertible {
             }
         }
         let refused = await error { _ = try await Gimbal(path: stranger.path).clients() }
-        #expect(refused == .unexpectedAnswer("clients that it had told before"))
+        #expect(refused == .unexpectedAnswer("clients that it had listed before"))
     }
 
     // MARK: The programs

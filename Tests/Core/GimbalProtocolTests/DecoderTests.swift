@@ -107,7 +107,7 @@ private func isJSON(_ bytes: [UInt8]) -> Bool {
             return false
         } catch {
             let isTrailingComma = String(decoding: line, as: UTF8.self).contains(/,\s*[}\]]/)
-            return error.message.contains("stands twice") || isTrailingComma
+            return error.message.contains("appears twice") || isTrailingComma
         }
     }
 
@@ -268,11 +268,11 @@ private func isJSON(_ bytes: [UInt8]) -> Bool {
         (#"{"type":"subscribe","delivery":"x"}"#, #"delivery must be "every" or "latest""#),
         (
             #"{"type":"subscribe","delivery":"latest","events":["touch"]}"#,
-            #"delivery must be "every" where events has "gesture" or "touch""#
+            #"delivery must be "every" if events has "gesture" or "touch""#
         ),
         (
             #"{"type":"subscribe","camera":"*","events":["gesture"]}"#,
-            #"events must not have "gesture" or "touch" where camera is "*": name each camera"#
+            #"events must not have "gesture" or "touch" if camera is "*": name each camera"#
         ),
         (
             #"{"type":"subscribe","events":["x"]}"#,

@@ -49,12 +49,12 @@ import UnixSocket
             counts.add(1, watches)
             counts.add(2, watches)
         }
-        #expect(objection(3, watches) == "there are 24 connections for watching" && objection(0, watches) != nil)
+        #expect(objection(3, watches) == "there are 24 connections that may only watch" && objection(0, watches) != nil)
         for _ in 0..<6 {
             #expect(objection(4) == nil)
             counts.add(4, .everything)
         }
-        #expect(objection(5) == "there are 30 connections, and the others are kept for root")
+        #expect(objection(5) == "there are 30 connections; the rest are reserved for root")
         for _ in 0..<2 {
             #expect(objection(0) == nil)
             counts.add(0, .everything)
@@ -228,7 +228,7 @@ import UnixSocket
                 // It sends nothing, because it may be refused before it has sent anything.
                 let refusal = try JSON(asStranger(socket))
                 #expect(refusal["code"]?.string == "limit-reached" && refusal["line"]?.number == 0)
-                #expect(refusal["message"]?.string == "user 54321 has 2 connections, and no more are taken")
+                #expect(refusal["message"]?.string == "user 54321 has 2 connections, and no more are accepted")
                 #expect(try ask(socket, ping)["type"]?.string == "pong")
             }
             for stranger in strangers { #expect(try stranger.ask(ping)["type"]?.string == "pong") }

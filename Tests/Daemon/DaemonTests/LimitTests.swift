@@ -103,7 +103,7 @@ import Testing
             watchers.append(watcher)
         }
         let refusal = try JSON(try SocketClient(daemon.watchSocket).receive() ?? "")
-        #expect(refusal["message"]?.string == "there are 3 connections for watching, and no more are taken")
+        #expect(refusal["message"]?.string == "there are 3 connections that may only watch, and no more are accepted")
         let feed = try SocketClient(daemon.socket)
         try feed.send(ping)
         #expect(feed.receive() == #"{"type":"pong","id":1}"#)
@@ -135,6 +135,6 @@ import Testing
         try last.send(ping)
         #expect(last.receive() == #"{"type":"pong"}"#)
         #expect(daemon.end(SIGTERM) == 0 && daemon.log().contains("Too many open files"))
-        #expect(daemon.log().contains("descriptors, and the system allows 24"))
+        #expect(daemon.log().contains("descriptors, but the system allows 24"))
     }
 }

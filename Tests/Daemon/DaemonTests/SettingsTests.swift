@@ -91,7 +91,7 @@ import Testing
         let client = try SocketClient(daemon.socket)
         try write("cameras = none\n")
         kill(daemon.process.processIdentifier, SIGUSR2)
-        #expect(daemon.logs("no restart in place: \(file):1: cameras \"none\" must be 1 to 65536\n"))
+        #expect(daemon.logs("not restarting in place: \(file):1: cameras \"none\" must be 1 to 65536\n"))
         try write("cameras = 2\n")
         kill(daemon.process.processIdentifier, SIGUSR2)
         #expect(daemon.logs(" continue\n"))

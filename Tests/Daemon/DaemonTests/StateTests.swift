@@ -123,7 +123,7 @@ import Testing
             #expect(try ask(daemon, #"{"type":"ping"}"#)["type"]?.string == "pong")
             #expect(try String(contentsOf: damaged, encoding: .utf8) == text)
             #expect(daemon.end(SIGTERM) == 0)
-            #expect(daemon.log().contains("cannot be taken"))
+            #expect(daemon.log().contains("cannot be used"))
         }
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 2)
     }
@@ -181,7 +181,7 @@ import Testing
         try client.send("[" + requests.joined(separator: ",") + "]")
         for _ in requests { _ = client.receive() }
         #expect(daemon.end(SIGTERM) == 74)
-        #expect(daemon.log().contains("the state is lost, it cannot be saved in \(folder.path)"))
+        #expect(daemon.log().contains("the state is lost: it cannot be saved in \(folder.path)"))
     }
 
     /// Other users with write access may put something there, but the daemon's data goes nowhere else.
@@ -216,7 +216,7 @@ import Testing
             let read = io.split(separator: "\n").first { $0.hasPrefix("rchar:") }?.dropFirst(7) ?? ""
             #expect(try #require(Int(read)) < 8 << 20)
             #expect(daemon.end(SIGTERM) == 0)
-            #expect(daemon.log().contains("cannot be taken") && FileManager.default.fileExists(atPath: damaged.path))
+            #expect(daemon.log().contains("cannot be used") && FileManager.default.fileExists(atPath: damaged.path))
         }
     }
 
@@ -280,7 +280,7 @@ import Testing
         try FileManager.default.moveItem(at: folder, to: away)
         #expect(FileManager.default.createFile(atPath: folder.path, contents: nil))
         let second = try start()
-        #expect(second.logs("the state cannot be saved, and is tried again"))
+        #expect(second.logs("the state cannot be saved; trying again"))
         try FileManager.default.removeItem(at: folder)
         try FileManager.default.moveItem(at: away, to: folder)
         _ = try ask(second, #"{"type":"get-camera","camera":"other"}"#)

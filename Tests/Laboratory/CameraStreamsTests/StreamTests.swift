@@ -180,7 +180,7 @@ func eastward(_ count: Int, zoom: Double = 10, step: Double = 20, startMs: Doubl
 
     @Test(arguments: [
         ("at end target 10,21 zoom 4", "points"), ("at end zoom 4.1", "0.1 zoom"), ("at end bearing 352", "2 degrees"),
-        ("at 1s zoom 4", "over"), ("idle-by 29ms", "1 ms too late"), ("never-outside 9,21,11,22", "line 1"),
+        ("at 1s zoom 4", "ended"), ("idle-by 29ms", "1 ms too late"), ("never-outside 9,21,11,22", "line 1"),
         ("zoom-between 3,3.5", "0.5 zoom"), ("moves 2", "1 movements"), ("at start angle 1", "1 degrees"),
     ])
     func whatIsNotSoSaysByHowMuch(_ statement: String, word: String) throws {

@@ -53,7 +53,7 @@ import Testing
         (#"{"type":"gimbal-tour","version":2,"keyframes":[\#(keyframe)]}"#, "version must be 1"),
         (#"{"type":"gimbal-tour","version":1,"name":5,"keyframes":[\#(keyframe)]}"#, "name must be a string"),
         (#"{"type":"gimbal-tour","version":1,"keyframes":[{"position":{}}]}"#, "target"),
-        (#"{"type":"gimbal-tour","version":1,"keyframes":[\#(keyframe)],"keyframes":1}"#, "stands twice"),
+        (#"{"type":"gimbal-tour","version":1,"keyframes":[\#(keyframe)],"keyframes":1}"#, "appears twice"),
         (#"{"type":"tour","keyframes":[\#(keyframe)]}"#, #"type must be "gimbal-tour""#),
     ]) func whatTheCommandWouldBeRefusedForIsAnError(text: String, message: String) {
         let error = #expect(throws: TourFileError.self) { try Self.read(text) }

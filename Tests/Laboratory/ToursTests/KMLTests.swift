@@ -91,12 +91,12 @@ import Testing
         #expect(
             file.notes.texts == [
                 ":5: a <gx:Wait> before the first <gx:FlyTo> is left out",
-                ":6: a <gx:TourControl> is left out: no camera pauses by itself",
+                ":6: a <gx:TourControl> is left out: a camera does not pause by itself",
                 ":7: a <gx:SoundCue> is left out: a camera only moves (2 times)",
                 ":8: a <gx:AnimatedUpdate> is left out: a camera only moves",
                 ":8: a <gx:FlyTo> without <LookAt> or <Camera> is left out",
                 ":9: a <roll> is left out: a camera's horizon is level",
-                ":9: a <Camera> looks up further than a camera can, and is lowered",
+                ":9: a <Camera> looks further up than a camera can, and is lowered",
             ])
     }
 
@@ -127,7 +127,7 @@ import Testing
         let place = "<gx:FlyTo>\(Self.matterhorn)</gx:FlyTo>"
         let most = TourKeyframe.most
         #expect(try Self.read(Self.file(String(repeating: place, count: most))).tour.keyframes.count == most)
-        #expect(throws: TourFileError("the tour has \(most + 1) places to fly to, and \(most) are the most")) {
+        #expect(throws: TourFileError("the tour has \(most + 1) places to fly to; the limit is \(most)")) {
             try Self.read(Self.file(String(repeating: place, count: most + 1)))
         }
     }

@@ -36,7 +36,7 @@ import Testing
 
     @Test(arguments: [
         ("", 1, "no element"),
-        ("<a>\n<b>\n</a>", 3, "</b> was expected, of line 2"),
+        ("<a>\n<b>\n</a>", 3, "</a> where </b> must end the element of line 2"),
         ("<a>\n", 2, "cut off"),
         ("<a>\n<b", 2, "cut off"),
         ("<a/>\n<b/>", 2, "second root"),
@@ -50,11 +50,11 @@ import Testing
         ("<a b='<'/>", 1, "&lt;"),
         ("<a b='1'c='2'/>", 1, "a space"),
         ("<a>1 < 2</a>", 1, "&lt;"),
-        ("text", 1, "outside of the root"),
+        ("text", 1, "outside the root"),
         ("<a><!-- \n\n</a>", 1, "a comment has no end"),
         ("<?xml version='1.0' encoding='ISO-8859-1'?><a/>", 1, "ISO-8859-1: save the file as UTF-8"),
         ("\n<!DOCTYPE a [<!ENTITY x \"xxxxxxxx\"><!ENTITY y \"&x;&x;&x;\">]>\n<a>&y;</a>", 2, "<!DOCTYPE"),
-        ("<a><!ENTITY x SYSTEM 'file:///etc/passwd'></a>", 1, "document type"),
+        ("<a><!ENTITY x SYSTEM 'file:///etc/passwd'></a>", 1, "document types"),
     ]) func whatIsNotWellFormedIsAnErrorWithItsLine(text: String, line: Int, message: String) {
         let error = #expect(throws: TourFileError.self) { try Self.events(text) }
         #expect(error?.line == line)

@@ -812,7 +812,7 @@ def recording(daemon, page, programs):
     # A file that is not a recording is reported, too.
     (FOLDER / "none.txt").write_text("not a recording\n")
     page.find("#file").send_keys(str(FOLDER / "none.txt"))
-    eventually(lambda: "no recording" in page.text("#toast"), "what is no recording is told")
+    eventually(lambda: "not a recording of touches" in page.text("#toast"), "what is no recording is told")
     # For a long file the page shows the progress, and which line is not allowed there.
     page.run("""
         const toast = document.querySelector("#toast");
@@ -823,7 +823,7 @@ def recording(daemon, page, programs):
     page.find("#file").send_keys(str(FOLDER / "long.ndjson"))
     eventually(lambda: "line 100002 subscribes" in page.text("#toast"), "the line is named")
     told = page.run("return window.toasts")
-    check(any(re.fullmatch(r"The recording is being read: [1-9]\d?%\.", toast) for toast in told), f"how far it is: {told}")
+    check(any(re.fullmatch(r"Reading the recording: [1-9]\d?%\.", toast) for toast in told), f"how far it is: {told}")
     # Events arrive by another path than the answer: progress that arrives after it is outdated.
     page.run("""
         const real = fetch;
@@ -1058,7 +1058,7 @@ def toured(daemon, path, page):
     bad = FOLDER / "bad.json"
     bad.write_text('{"type":"gimbal-tour","version":1,"keyframes":[{"position":{"target":{"latitude":"<b>","longitude":0},"zoom":3}}]}')
     page.find("#file").send_keys(str(bad))
-    eventually(lambda: page.text("#toast") == "bad.json: keyframe 1 is none.", "a tour that is none is told")
+    eventually(lambda: page.text("#toast") == "bad.json: invalid keyframe 1.", "a tour that is none is told")
     check(not shown(), "and not opened")
     page.find("#file").send_keys(str(file))
     eventually(lambda: shown() and bars() == labels, "a file is opened by the chooser")

@@ -150,7 +150,7 @@ import UnixSocket
                 #"{"type":"subscribed","camera":"c\#($0)","epoch":"e","seq":0,"position":\#(position),"more":"\#(long)"}"#
             }
             #expect(sent < 200 << 20)
-            try await waitUntil("why is told") { await told().contains("cameras are more than can be followed") }
+            try await waitUntil("why is told") { await told().contains("cameras are too many to follow") }
         }
     }
 

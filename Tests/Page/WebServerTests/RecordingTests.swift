@@ -44,7 +44,7 @@ import Testing
     ])
     func whatStandsBehindTheEndOfATraceIsRefusedSinceItWouldBeTakenLive(line: String) throws {
         let refusal = try refusal(of: Self.header + #"{"type":"trace-end"}"# + "\n\n" + line)
-        #expect(refusal.message.contains("line 4 stands behind the trace-end"), "\(refusal)")
+        #expect(refusal.message.contains("line 4 comes after trace-end"), "\(refusal)")
     }
 
     @Test(arguments: [
@@ -153,6 +153,6 @@ import Testing
         let trace = try whole.read(Array(text.utf8)) { _ in }
         var recording = Recording(for: "left", mostTraceBytes: trace.count / 2)
         let refusal = try #require(throws: HTTPRefusal.self) { _ = try recording.read(Array(text.utf8)) { _ in } }
-        #expect(refusal.message.contains("makes a trace of more than"), "\(refusal)")
+        #expect(refusal.message.contains("the trace of this recording has more than"), "\(refusal)")
     }
 }

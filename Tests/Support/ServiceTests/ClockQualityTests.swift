@@ -44,7 +44,7 @@ import Testing
         let quality = try #require(ClockQuality(tracking: Self.kept))
         #expect(quality.isSynchronized)
         #expect(quality.maximumError == (0.000012 + 0.00002 / 2 + 0.000013) * 1e6)
-        #expect(quality.text.description == "synchronized, off by 35 µs at the most")
+        #expect(quality.text.description == "synchronized, off by at most 35 µs")
     }
 
     @Test(arguments: ["Insert second", "Delete second"]) func aLeapSecondToComeChangesNothing(_ leap: String) {
@@ -81,6 +81,6 @@ import Testing
         (1_000_000, "1.0 s"), (15_999_999, "16.0 s"),
     ]) func anErrorAtTheMostIsRoundedUp(_ error: Double, _ words: String) {
         let quality = ClockQuality(isSynchronized: true, maximumError: error)
-        #expect(quality.text.description == "synchronized, off by \(words) at the most")
+        #expect(quality.text.description == "synchronized, off by at most \(words)")
     }
 }

@@ -192,7 +192,7 @@ package final class CameraMirror: DaemonReader {
         if presenter != nil, isWrong, !hasWrongClock {
             outside.say(
                 .warning,
-                "the clock of node \"\(settings.node)\" is not synchronized: what it tells comes at the wrong time")
+                "the clock of node \"\(settings.node)\" is not synchronized: its positions come at the wrong time")
         }
         hasWrongClock = isWrong
     }
@@ -203,7 +203,7 @@ package final class CameraMirror: DaemonReader {
             return askSoon(at: now)
         }
         guard let (told, stamp) = RetainedSettings.read(delivery.payload) else {
-            return logGarbage("\(delivery.topic): what came is no settings of a camera", at: now)
+            return logGarbage("\(delivery.topic): the payload is not a camera's settings", at: now)
         }
         switch source.saw(told.settings, stamp, isRetained: delivery.isRetained) {
         case .news: session?.settingsHaveChanged(at: now)
@@ -228,7 +228,7 @@ package final class CameraMirror: DaemonReader {
             return askSoon(at: now)
         }
         guard let (status, stamp) = CameraStatus.read(delivery.payload) else {
-            return logGarbage("\(delivery.topic): what came is no state of a camera", at: now)
+            return logGarbage("\(delivery.topic): the payload is not a camera's state", at: now)
         }
         let before = source.status
         switch source.saw(status, stamp, isRetained: delivery.isRetained, at: now) {
@@ -280,7 +280,7 @@ package final class CameraMirror: DaemonReader {
         switch obstacle {
         case .circle(let names):
             let circle = "\(names.last ?? "") follows \(names.joined(separator: ", which follows "))"
-            outside.say(.error, "\(local) does not follow \(source), for that is a circle: \(circle)")
+            outside.say(.error, "\(local) does not follow \(source) because that would be a circle: \(circle)")
         case .tooLong:
             outside.say(
                 .error, "\(local) does not follow \(source): more than \(FollowedCamera.most) follow one another")
@@ -392,7 +392,7 @@ package final class CameraMirror: DaemonReader {
         if case .away(let attempt) = daemon, attempt <= now, let name = settings.local { connect(name, at: now) }
         if let question = nextQuestion, question <= now { ask(at: now) }
         if source.noteSilence(at: now) {
-            outside.say(.warning, "node \"\(settings.node)\" has said nothing for long: it is taken for lost")
+            outside.say(.warning, "node \"\(settings.node)\" has been silent for too long: it is considered lost")
             bring(at: now)
         }
         if let next = Double.earliest(presenter?.deadline, upcoming.deadline), next <= now { bring(at: now) }

@@ -47,7 +47,7 @@ struct Submission {
     /// Reads the payload.
     mutating func read(_ payload: [UInt8]) throws(WireError) {
         guard payload.count <= RequestDecoder.longestLine else {
-            throw WireError(.lineTooLong, "a line has at most \(RequestDecoder.longestLine) bytes")
+            throw WireError(.lineTooLong, "a line may have at most \(RequestDecoder.longestLine) bytes")
         }
         let json: JSONValue
         do {
@@ -64,13 +64,13 @@ struct Submission {
                 throw WireError(.invalidValue, "an array has 1 to \(RequestDecoder.largestFrame) objects")
             }
             guard requests.count <= RequestDecoder.largestFrame else {
-                throw WireError(.limitReached, "an array has at most \(RequestDecoder.largestFrame) objects")
+                throw WireError(.limitReached, "an array may have at most \(RequestDecoder.largestFrame) objects")
             }
         default: throw WireError(.invalidValue, "a line is an object, or an array of objects")
         }
         if !publisher.isChecked, let name = requests[0]["feed"]?.string { publisher = .field(Array(name.utf8)) }
         number = requests[0]["number"]?.integer
-        if inlet == .since, isFrame { throw WireError(.invalidValue, "what is asked for here is one object") }
+        if inlet == .since, isFrame { throw WireError(.invalidValue, "a line to this topic is one object") }
         guard inlet != .since else { return }
         for index in requests.indices {
             requestAtFault = index
@@ -85,14 +85,14 @@ struct Submission {
             throw WireError(.missingField, field: "type", "type is missing")
         }
         guard let right = ClientRequest.inlet(of: word) else {
-            throw WireError(.unknownType, field: "type", "no topic takes \"\(word)\"")
+            throw WireError(.unknownType, field: "type", "no topic accepts \"\(word)\"")
         }
         guard right == inlet else {
-            throw WireError(.denied, field: "type", "\"\(word)\" is for the topic .../\(right.rawValue)")
+            throw WireError(.denied, field: "type", "\"\(word)\" must go to the topic .../\(right.rawValue)")
         }
         if let named = request["camera"], named != .string(camera) {
             throw WireError(
-                .invalidValue, field: "camera", "camera must be \"\(camera)\", as the topic says, or left out")
+                .invalidValue, field: "camera", "camera must be \"\(camera)\", as in the topic, or omitted")
         }
         request["camera"] = .string(camera)
         // A publisher that may only ask must not create cameras, as on a socket.
@@ -323,7 +323,7 @@ final class Feeds {
             try check(camera: camera, feed: name)
             guard !delivery.isRetained else {
                 throw WireError(
-                    .invalidValue, "a line must not be retained: it would be taken again whenever the bridge comes")
+                    .invalidValue, "a line must not be retained: it would be applied whenever the bridge connects")
             }
             try submission.read(delivery.payload)
             try checkQuestions(of: submission)
@@ -341,13 +341,13 @@ final class Feeds {
     private func check(camera: String, feed: String?) throws(WireError) {
         guard NodeTopics.isName(camera) else {
             throw WireError(
-                .invalidValue, field: "camera", "the topic names no camera: 1 to 64 of A-Z a-z 0-9 . _ - were expected")
+                .invalidValue, field: "camera", "the topic's camera name must be 1 to 64 of A-Z a-z 0-9 . _ -")
         }
         guard cameras.isEmpty || cameras.contains(camera) else {
             throw WireError(.unknownCamera, field: "camera", "this node has no camera \"\(camera)\"")
         }
         guard feed?.utf8.contains(UInt8(ascii: "/")) != true else {
-            throw WireError(.invalidValue, field: "feed", "the topic ends with one name, CAMERA/gesture/FEED")
+            throw WireError(.invalidValue, field: "feed", "the topic must end with one name: CAMERA/gesture/FEED")
         }
     }
 
@@ -355,7 +355,7 @@ final class Feeds {
     private func checkQuestions(of submission: Submission) throws(WireError) {
         let word = ClientRequest.cameras.type
         guard !cameras.isEmpty, submission.requests.contains(where: { $0["type"]?.string == word }) else { return }
-        throw WireError(.denied, field: "type", "this node tells of some cameras only: its $state names them")
+        throw WireError(.denied, field: "type", "this node publishes only some cameras: its $state names them")
     }
 
     private func feed(_ key: Key, at now: Double) throws(WireError) -> Feed {
@@ -381,7 +381,7 @@ final class Feeds {
         case .lines(.field): isFull = 2 * feeds.keys.count(where: \.isUnchecked) >= most || publishers >= most
         case .lines: isFull = publishers >= most
         }
-        guard !isFull else { throw WireError(.limitReached, "at most \(most) publish to a node at one time") }
+        guard !isFull else { throw WireError(.limitReached, "at most \(most) may publish to a node at a time") }
     }
 
     private var publishers: Int { feeds[.questions] == nil ? feeds.count : feeds.count - 1 }
@@ -398,18 +398,18 @@ final class Feeds {
         }
         feed.lastHeard = now
         guard !feed.isBusy else {
-            throw WireError(.limitReached, "the daemon has not answered what came before; this line was not taken")
+            throw WireError(.limitReached, "the daemon has not answered earlier lines; this one was not accepted")
         }
         guard !feed.hasEnough(of: submission) else {
             throw WireError(
-                .limitReached, "as many of these questions as may be wait for an answer; this one was not taken")
+                .limitReached, "too many of these queries are waiting for an answer; this one was not accepted")
         }
         // A line that was not accepted may come again with its number.
         if let number = submission.number, submission.inlet != .get { feed.lastNumber = number }
         if missing > 0, let number = submission.number {
             // Without the id, which is for the answer to this line, as it is accepted.
             replies.send(
-                WireError(.missedLines, field: "number", "\(missing) lines before number \(number) did not come"),
+                WireError(.missedLines, field: "number", "\(missing) lines before number \(number) did not arrive"),
                 id: nil, to: submission)
         }
         feed.send(submission)
@@ -425,13 +425,13 @@ final class Feeds {
                 feed.lastHeard = now
                 continue
             }
-            feed.close(because: "nothing came for \(Int(timeout)) ms")
+            feed.close(because: "nothing was received for \(Int(timeout)) ms")
             feeds[key] = nil
         }
     }
 
     func close() {
-        for feed in feeds.values { feed.close(because: "the bridge ends") }
+        for feed in feeds.values { feed.close(because: "the bridge has ended") }
         feeds = [:]
         missed.close()
     }

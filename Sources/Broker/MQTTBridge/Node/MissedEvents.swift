@@ -65,7 +65,7 @@ private final class MissedEventsRequest: DaemonReader {
 
     func ended(_ reason: String, at now: Double) {
         connection = nil
-        replies.send(WireError(.unavailable, "the daemon went away: \(reason)"), to: submission)
+        replies.send(WireError(.unavailable, "no answer: \(reason)"), to: submission)
         onEnd(self)
     }
 
@@ -103,10 +103,10 @@ final class MissedEvents {
             throw WireError(.invalidValue, field: "since", "since must be the seq of an event: an integer, 0 or more")
         }
         guard let epoch = request["epoch"]?.string else {
-            throw WireError(.missingField, field: "epoch", "epoch is missing: what since counts in")
+            throw WireError(.missingField, field: "epoch", "epoch is missing: the epoch of since")
         }
         guard asking.count < Self.most else {
-            throw WireError(.limitReached, "at most \(Self.most) ask for what they have missed at one time")
+            throw WireError(.limitReached, "at most \(Self.most) may ask for missed events at a time")
         }
         let new = MissedEventsRequest(submission, topics, outbox, replies) { [weak self] done in
             self?.asking.removeAll { $0 === done }

@@ -156,7 +156,7 @@ package final class Node {
     /// Logs dropped replies, but only now and then: a client that floods the node must not flood the log.
     private func tellDropped(at now: Double) {
         guard outbox.dropped > lastDropped, nextComplaint <= now else { return }
-        outside.say(.warning, "\(outbox.dropped - lastDropped) replies found no room")
+        outside.say(.warning, "\(outbox.dropped - lastDropped) replies were dropped for lack of room")
         (lastDropped, nextComplaint) = (outbox.dropped, now + 10_000)
     }
 
@@ -170,7 +170,7 @@ package final class Node {
         case .own: begin(at: now)
         case .refuse:
             close()
-            outside.refuse("another bridge is the node \"\(settings.name)\": each needs a name of its own")
+            outside.refuse("another bridge is already node \"\(settings.name)\": each needs its own name")
         }
     }
 

@@ -56,7 +56,7 @@ struct CameraName: Equatable, TypedArgument {
 
     init(typed argument: String) throws {
         guard let name = Self(NegativeNumbers.unshielded(argument)) else {
-            throw ValidationError("write a name of 1 to 64 of the characters A-Z a-z 0-9 . _ - such as left.")
+            throw ValidationError("write 1 to 64 of the characters A-Z a-z 0-9 . _ -, such as left.")
         }
         self = name
     }
@@ -73,7 +73,7 @@ struct CameraName: Equatable, TypedArgument {
         let count = words.prefix { $0 != "--" }.count { $0 == "--camera" || $0.hasPrefix("--camera=") }
         guard count > 1 else { return }
         throw ValidationError(
-            "--camera is there \(count) times, and this is about one camera; \"gimbal watch\" takes more.")
+            "--camera is given \(count) times, but this command takes one; \"gimbal watch\" takes several.")
     }
 }
 
@@ -131,7 +131,7 @@ struct EventKindList: TypedArgument {
         kinds = try words.map { word in
             if let kind = EventKind(rawValue: word) { return kind }
             let guess = Spelling.closest(to: word, among: Self.words).map { " Did you mean \($0)?" } ?? ""
-            throw ValidationError("write \(listed(Self.words, "and")), with commas between them.\(guess)")
+            throw ValidationError("write one or more of \(listed(Self.words, "and")), separated by commas.\(guess)")
         }
     }
 }

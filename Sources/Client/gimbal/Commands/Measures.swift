@@ -92,12 +92,12 @@ extension LatLng: TypedArgument {
     init(typed text: String) throws {
         guard let numbers = numbers(text), numbers.count == 2 else {
             throw ValidationError(
-                "write degrees north and degrees east with a comma between and no space, such as 49.26,-123.11.")
+                "write degrees north and degrees east, separated by a comma without a space, such as 49.26,-123.11.")
         }
         let (latitude, longitude) = (numbers[0], numbers[1])
         guard latitude.magnitude <= 90 else {
             let swapped = longitude.magnitude <= 90 ? " Did you mean \(short(longitude)),\(short(latitude))?" : ""
-            throw ValidationError("latitude comes first, and is -90 to 90.\(swapped)")
+            throw ValidationError("latitude comes first and must be -90 to 90.\(swapped)")
         }
         self.init(latitude: latitude, longitude: longitude)
     }
@@ -107,7 +107,7 @@ extension ScreenPoint: TypedArgument {
     /// Reads points to the right and down, such as `195,422`.
     init(typed text: String) throws {
         guard let numbers = numbers(text), numbers.count == 2 else {
-            throw ValidationError("write points to the right and down with a comma between, such as 195,422.")
+            throw ValidationError("write points to the right and down, separated by a comma, such as 195,422.")
         }
         self.init(x: numbers[0], y: numbers[1])
     }
@@ -146,7 +146,7 @@ extension Viewport: TypedArgument {
     /// Reads a size such as `390x844`.
     init(typed text: String) throws {
         guard let numbers = numbers(text, separator: "x"), numbers.count == 2 else {
-            throw ValidationError("write width and height in points with an x between, such as 390x844.")
+            throw ValidationError("write width and height in points, separated by an x, such as 390x844.")
         }
         self.init(width: numbers[0], height: numbers[1])
     }
@@ -168,7 +168,7 @@ struct Milliseconds: TypedArgument {
         guard let milliseconds = WrittenTime.milliseconds(text) else {
             throw ValidationError(
                 text.contains(":")
-                    ? "write minutes and seconds, or hours too, such as 1:05 or 1:02:03.5."
+                    ? "write minutes and seconds, with or without hours, such as 1:05 or 1:02:03.5."
                     : "write milliseconds or a number with its unit, such as 800, 800ms, 1.5s, 2m or 1h; "
                         + "or minutes and seconds, such as 1:05.")
         }

@@ -40,7 +40,7 @@ enum Usage {
         let commands = GimbalCommand.configuration.subcommands.filter { Words(of: $0).options[name] != nil }
             .map { $0._commandName }
         guard let command = commands.first(where: words.contains) ?? commands.first else { return }
-        throw ValidationError("'\(name)' stands behind the command, such as: gimbal \(command) \(name) …")
+        throw ValidationError("'\(name)' belongs after the command, as in: gimbal \(command) \(name) …")
     }
 
     /// Returns what is wrong with the words after a subcommand if one is an unknown option or an unexpected argument;

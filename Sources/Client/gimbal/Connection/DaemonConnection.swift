@@ -63,14 +63,14 @@ final class DaemonConnection {
         let isOne = places.count == 1
         let isLocked = error.attempts.first { [EACCES, EPERM].contains($0.error.code) }
         switch last.error.code {
-        case ECONNREFUSED where isOne && !isSocket(last.path): return Failure(.usage, "\(last.path) is no socket")
+        case ECONNREFUSED where isOne && !isSocket(last.path): return Failure(.usage, "\(last.path) is not a socket")
         case EAGAIN:
-            return Failure(.unavailable, "the daemon at \(last.path) took no connection within \(spoken(timeout))")
+            return Failure(.unavailable, "the daemon at \(last.path) accepted no connection within \(spoken(timeout))")
         case ENAMETOOLONG: return Failure(.usage, "\(last.error)")
         case _ where isLocked != nil:
             let path = isLocked?.path ?? last.path
             let hint: PrintableText =
-                path.hasPrefix("/run/gimbal/") ? ": it is for members of the group that owns it" : ""
+                path.hasPrefix("/run/gimbal/") ? ": only members of the group that owns it may connect" : ""
             let error: PrintableText = isLocked.map { "\($0.error)" } ?? ""
             return Failure(.noPermission, isOne ? error : "no daemon lets you in: \(error)\(hint)")
         case ENOENT, ECONNREFUSED, ENOTDIR:

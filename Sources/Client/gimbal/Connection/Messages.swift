@@ -16,5 +16,5 @@ extension ReceivedLine {
 // MARK: Text for people
 
 extension Lagged {
-    var text: PrintableText { "\(counted(missed, "event")) of camera \(camera) missed" }
+    var text: PrintableText { "missed \(counted(missed, "event")) of camera \(camera)" }
 }

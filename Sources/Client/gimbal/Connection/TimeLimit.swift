@@ -22,6 +22,6 @@ struct TimeLimit {
     func failure(isUnanswered: Bool) -> Failure {
         isUnanswered
             ? Failure(.unavailable, "the daemon does not answer: nothing came within \(spoken(milliseconds))")
-            : Failure(.busy, "not done within \(spoken(milliseconds)), as --timeout says")
+            : Failure(.busy, "not done within the --timeout of \(spoken(milliseconds))")
     }
 }

@@ -87,7 +87,7 @@ final class OutputFile {
     /// - Throws: a `Failure` if it is one of them, or cannot be written.
     convenience init(replacing name: String, besides inputs: [String]) throws {
         if name != "-", let input = inputs.first(where: { Self.isSame($0, name) }) {
-            throw Failure(.cannotCreate, "\(name) is \(input), which is read: name another file")
+            throw Failure(.cannotCreate, "\(name) is the input \(input): name another file")
         }
         var options = OutputOptions()
         (options.output, options.force) = (name, true)
@@ -123,7 +123,7 @@ final class OutputFile {
     }
 
     private static func isThere(_ name: String) -> Failure {
-        Failure(.cannotCreate, "\(name) is there already: --force replaces it")
+        Failure(.cannotCreate, "\(name) already exists: --force replaces it")
     }
 
     private func open(_ path: String, _ flags: CInt) throws {

@@ -20,7 +20,7 @@ enum PictureFormat: String, CaseIterable {
         }
         let ending = file[file.index(after: dot)...].lowercased()
         guard let format = Self(rawValue: ending) else {
-            throw ValidationError("A picture is written as .svg, .png or .pdf, and not as .\(ending).")
+            throw ValidationError("A picture is written as .svg, .png or .pdf, not as .\(ending).")
         }
         self = format
     }

@@ -48,7 +48,7 @@ final class Unpacker {
             throw Failure(
                 .unavailable,
                 """
-                \(name) is packed by \(format.program), which is not installed \
+                \(name) must be unpacked by \(format.program), which is not installed \
                 (Debian: apt install \(format.package))
                 """)
         }
@@ -71,7 +71,7 @@ final class Unpacker {
         guard let process else { return }
         self.process = nil
         guard try Program.wait(for: process) else {
-            throw Failure(.dataError, "\(name) cannot be unpacked to its end by \(program): it is damaged or cut off")
+            throw Failure(.dataError, "\(name) cannot be unpacked completely by \(program): it is damaged or cut off")
         }
     }
 

@@ -112,7 +112,7 @@ final class RecordedFingers: LiveFingers {
     func lines() throws -> [UInt8] {
         var lines = try source.read()
         guard source.format != .trace else {
-            throw Failure(.usage, "\(source.name) is a trace: it is played, without --live")
+            throw Failure(.usage, "\(source.name) is a trace: play it without --live")
         }
         if let surface = source.surface, !hasSurface {
             hasSurface = true

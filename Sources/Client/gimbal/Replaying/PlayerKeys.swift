@@ -41,7 +41,7 @@ enum PlayerAction {
             self = marker.map { .steer(.seekReplay(.time($0))) } ?? .refuse("no marker after")
         case .character(let digit) where digit.isASCII && digit.isWholeNumber:
             guard let tenths = digit.wholeNumberValue, let durationMs = face.durationMs else {
-                self = .refuse("its length is not known")
+                self = .refuse("the length is unknown")
                 return
             }
             self = .steer(.seekReplay(.time(durationMs * Double(tenths) / 10)))

@@ -117,7 +117,7 @@ final class ReplaySession {
     private func failure(_ end: DaemonConnection.End) -> Failure {
         if isCut {
             return Failure(
-                .unavailable, "\(reader.name): the replay was ended before its end: by another client, or a restart")
+                .unavailable, "\(reader.name): the replay was ended early, by another client or a restart")
         }
         guard let lastError else { return .daemonWentAway }
         let line = lastError.line - linesBefore

@@ -29,7 +29,7 @@ struct ScrcpyPhone {
         let number = String(UInt32.random(in: 0x1000_0000...0x7fff_ffff), radix: 16)
         let forwarded = try ask("forward", "tcp:0", "localabstract:scrcpy_\(number)")
         guard let port = forwarded.split(whereSeparator: \.isWhitespace).last.flatMap({ UInt16($0) }) else {
-            throw Failure(.unavailable, "adb names no port that it forwards")
+            throw Failure(.unavailable, "adb does not name the port that it forwards")
         }
         defer { _ = try? ask("forward", "--remove", "tcp:\(port)") }
         let command = [
@@ -64,7 +64,7 @@ struct ScrcpyPhone {
             _ = unsafe poll(&ready, 1, Self.lastPatienceMs)
             throw interrupt
         } catch is ClosedOutput {
-            throw Failure(.unavailable, "scrcpy's server has ended before the last finger lifted")
+            throw Failure(.unavailable, "scrcpy's server ended before the last finger lifted")
         }
     }
 
@@ -93,7 +93,7 @@ struct ScrcpyPhone {
             guard count > 0 else { break }
             text += room[..<count]
         }
-        guard try Program.wait(for: process) else { throw Failure(.unavailable, "adb \(words[0]) has failed") }
+        guard try Program.wait(for: process) else { throw Failure(.unavailable, "adb \(words[0]) failed") }
         return String(decoding: text, as: UTF8.self)
     }
 
@@ -103,7 +103,7 @@ struct ScrcpyPhone {
         let words = try ask("shell", "dumpsys", "window", "displays").split(whereSeparator: \.isWhitespace)
         let sides = words.first { $0.hasPrefix("cur=") }?.dropFirst(4).split(separator: "x").compactMap { Int($0) }
         guard let sides, sides.count == 2 else {
-            throw Failure(.unavailable, "the phone does not say how large its screen is")
+            throw Failure(.unavailable, "the phone does not report the size of its screen")
         }
         return (sides[0], sides[1])
     }
@@ -118,7 +118,7 @@ struct ScrcpyPhone {
             if limit.left == 0 { _ = kill(process, SIGTERM) }
             try Interrupt.wait(milliseconds: Self.intervalMs)
         }
-        throw Failure(.unavailable, "scrcpy's server does not begin: is it of version \(version)?")
+        throw Failure(.unavailable, "scrcpy's server does not start: is its version \(version)?")
     }
 
     private func attempt(_ port: UInt16, _ limit: TimeLimit) throws -> CInt? {

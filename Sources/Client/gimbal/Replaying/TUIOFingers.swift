@@ -57,7 +57,7 @@ final class TUIOFingers: LiveFingers {
         camera = options.camera ?? .main
         trace = try options.recording.traceOptions()
         socket = try DatagramSocket(address)
-        say("gimbal: TUIO is received at \(socket.name)")
+        say("gimbal: receiving TUIO at \(socket.name)")
     }
 
     var opening: [UInt8] { get throws { try trace.lines(trace.surface.viewport, camera: camera) } }
@@ -112,8 +112,8 @@ final class TUIOFingers: LiveFingers {
         damage.untold += 1
         guard nowMs - damage.toldMs >= Self.damageIntervalMs else { return }
         let before = damage.untold - 1
-        let more: PrintableText = before > 0 ? "; \(counted(before, "other datagram")) before" : ""
-        say("\(name): \(datagram.sender) has sent \(error.message)\(more)")
+        let more: PrintableText = before > 0 ? "; \(counted(before, "other invalid datagram")) before" : ""
+        say("\(name): \(datagram.sender) sent \(error.message)\(more)")
         damage = (0, nowMs)
     }
 
@@ -144,7 +144,7 @@ final class DatagramSocket {
         unsafe hints.ai_socktype = CInt(SOCK_DGRAM.rawValue)
         var found: UnsafeMutablePointer<addrinfo>?
         guard unsafe getaddrinfo(address.host, "\(address.port)", &hints, &found) == 0, let info = unsafe found else {
-            throw Failure(.usage, "\(address.host) is no address in numbers, such as 127.0.0.1 or ::1")
+            throw Failure(.usage, "\(address.host) is not a numeric address, such as 127.0.0.1 or ::1")
         }
         defer { unsafe freeaddrinfo(found) }
         descriptor = unsafe socket(

@@ -68,7 +68,7 @@ struct EventTable {
         case .leaseEnded(let end): return [aside(event, "lease \(end.lease) ended: \(end.reason.rawValue)")]
         case .clock(let told): return [aside(event, "wall clock \(text(told.wallTime))")]
         case .motion(let told): return [aside(event, told.motion == nil ? "nothing moves it" : "motion")]
-        case .present(let told): return [aside(event, told.presentation.map(text) ?? "nothing is told ahead")]
+        case .present(let told): return [aside(event, told.presentation.map(text) ?? "no positions ahead of time")]
         }
     }
 

@@ -68,7 +68,7 @@ struct LoadedStream {
         while case let piece = try file.read(), !piece.isEmpty { try splitter.read(piece, read) }
         try splitter.finish(read)
         stream = reader.stream
-        guard stream.last != nil else { throw Failure(.dataError, "\(file.name) tells of no camera") }
+        guard stream.last != nil else { throw Failure(.dataError, "\(file.name) contains no camera positions") }
     }
 
     private init(playing file: InputFile, _ options: RecordingOptions, _ number: Int?) throws {

@@ -171,7 +171,7 @@ final class TraceSource {
             if converter.isHolding, file.isStream, try file.isQuiet(for: Self.quiet) { try assumeRange(append) }
         }
         if let idleOption, format == .trace {
-            throw Failure(.usage, "\(name): \(idleOption) is for recordings; a trace says all that in its own lines")
+            throw Failure(.usage, "\(name): \(idleOption) is for recordings; a trace specifies this in its own lines")
         }
         if let selection, format == .trace { trace = try select(trace, selection) }
         tail = Array((tail + trace.suffix(Self.tailSize)).suffix(Self.tailSize))
@@ -201,8 +201,8 @@ final class TraceSource {
         let (width, height) = (fixed(surface.viewport.width, 0), fixed(surface.viewport.height, 0))
         say(
             """
-            \(name): nothing tells the range of positions: \(fixed(range.x, 0)) by \(fixed(range.y, 0)) is assumed, as \
-            \(width) by \(height) points. "getevent -p" in front of it, or --device, tells it
+            \(name): the range of positions is unknown: \(fixed(range.x, 0)) by \(fixed(range.y, 0)) is assumed, as \
+            \(width) by \(height) points. "getevent -p" in front of it, or --device, specifies it
             """)
     }
 
@@ -222,10 +222,10 @@ final class TraceSource {
     /// Reports what was skipped in the recording.
     func reportDamage() {
         if format != .trace, isAtEnd, findings.landed == 0, findings.gestureCount == 0 {
-            say("\(name): no finger touches anything in it")
+            say("\(name): it contains no touches")
         }
         for number in notes.devicesLeftOut {
-            say("\(name): the fingers on device \(number) are left out: --device-number \(number) takes them")
+            say("\(name): the fingers on device \(number) are left out: --device-number \(number) selects them")
         }
         for line in notes.damaged { say("\(name):\(line.line): skipped: \(line.excerpt)") }
         let more = notes.damagedCount - notes.damaged.count

@@ -62,25 +62,25 @@ final class TraceSections {
     }
 
     private func begin(camera: String?) {
-        guard sections.count < Self.most else { return damage("more than \(Self.most) traces are not told apart") }
+        guard sections.count < Self.most else { return damage("at most \(Self.most) traces are told apart") }
         sections.append(Section(line: lineNumber, camera: camera))
     }
 
     private func handle(_ requests: [Request]) {
         if requests.count == 1, case .trace = requests[0].body {
-            guard sections.last?.isOver ?? true else { return damage("a header stands inside of a trace") }
+            guard sections.last?.isOver ?? true else { return damage("this header is inside a trace") }
             return begin(camera: requests[0].camera.map { "\($0)" })
         }
-        guard var section = sections.popLast() else { return damage("this stands before any header") }
+        guard var section = sections.popLast() else { return damage("this is before any header") }
         defer { sections.append(section) }
         if case .traceEnd? = requests.first?.body {
-            if section.isOver { damage("this stands behind trace-end") }
+            if section.isOver { damage("this is after trace-end") }
             section.isOver = true
             return
         }
         guard let time = requests.lazy.compactMap(\.timeMs).first else { return }
-        if section.isOver { return damage("this stands behind trace-end") }
-        if time < section.last { return damage("timeMs must not be before that of the line before") }
+        if section.isOver { return damage("this is after trace-end") }
+        if time < section.last { return damage("timeMs must not be before that of the previous line") }
         section.last = time
         let start = section.origin ?? time
         section.origin = start

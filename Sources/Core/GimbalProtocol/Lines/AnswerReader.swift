@@ -22,7 +22,7 @@ struct AnswerReader: MemberVisitor {
         var (reader, value) = (try Self(json, isStrict: isStrict || Value.isInput), blank)
         try value.describe(&reader)
         // Requests may have values that a camera adjusts, such as a bearing of 400°.
-        guard isStrict || value.isPossible else { throw .wrong("no camera can be so") }
+        guard isStrict || value.isPossible else { throw .wrong("no camera can have these values") }
         return value
     }
 

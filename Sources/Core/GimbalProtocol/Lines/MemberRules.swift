@@ -77,7 +77,7 @@ struct NumberRule: MemberRule {
         if range.upperBound == .greatestFiniteMagnitude { return "must be a finite number" }
         return "must be a number from \(plain(range.lowerBound)) to \(plain(range.upperBound))"
     }
-    var hint: String { "a number belongs there" }
+    var hint: String { "it must be a number" }
 }
 
 /// Formats a number for people: whole numbers have no point.
@@ -115,7 +115,7 @@ extension MemberRule where Self == IntegerRule {
         IntegerRule(range: range, wanted: wanted)
     }
     /// A non-negative count.
-    static var count: Self { IntegerRule(wanted: "must be an integer from 0") }
+    static var count: Self { IntegerRule(wanted: "must be a non-negative integer") }
     /// The number of an event.
     static var seq: Self { IntegerRule(wanted: "must be a seq: an integer from 0 to 2^53 - 1") }
 }

@@ -18,7 +18,7 @@ extension RequestDecoder: MemberVisitor {
         _ field: Field, _ value: inout Value?, blank: Value, _ presence: Presence
     ) throws(WireError) {
         value = nil
-        guard let node = try member(field, presence, "an object belongs there") else { return }
+        guard let node = try member(field, presence, "it must be an object") else { return }
         guard tape[node].kind == .object else { throw .wrong(path / field, "must be an object") }
         value = try read(blank, from: node, path / field)
     }

@@ -123,17 +123,17 @@ package struct Rejection: Error {
 
     /// Returns the rejection of an overlong line, of which only the beginning is needed.
     package func rejectTooLong(_ beginning: Span<UInt8>) -> Rejection {
-        let error = WireError(.lineTooLong, "a line has at most \(longestLine) bytes")
+        let error = WireError(.lineTooLong, "a line may have at most \(longestLine) bytes")
         return Rejection(error: error, isHeader: looksLikeHeader(beginning))
     }
 
-    private static let notALine = WireError(.invalidValue, "a line is one object, or an array of objects")
+    private static let notALine = WireError(.invalidValue, "a line must be an object or an array of objects")
 
     private mutating func frame(into requests: inout [Request]) throws(Rejection) {
         let count = tape.count(of: 0)
-        if count == 0 { throw rejection(WireError(.invalidValue, "an array has at least one object"), of: nil) }
+        if count == 0 { throw rejection(WireError(.invalidValue, "an array must have at least one object"), of: nil) }
         if count > largestFrame {
-            let error = WireError(.limitReached, "an array has at most \(largestFrame) objects")
+            let error = WireError(.limitReached, "an array may have at most \(largestFrame) objects")
             throw rejection(error, of: nil)
         }
         var object = 1
@@ -199,12 +199,12 @@ package struct Rejection: Error {
         guard tape[object].kind == .object else { throw Self.notALine }
         (self.object, path) = (object, FieldPath())
         guard let typeNode = child(object, .type) else {
-            throw .missing(FieldPath(.type), "every object says what it is, such as \"pan\"")
+            throw .missing(FieldPath(.type), "every object needs one, such as \"pan\"")
         }
         guard tape[typeNode].kind == .string else { throw .wrong(FieldPath(.type), "must be a string") }
         guard let type = word(typeNode, of: Self.types) else {
             let given = text(typeNode).prefix(40)
-            throw WireError(.unknownType, field: "type", "nothing is known of the type \"\(given)\"")
+            throw WireError(.unknownType, field: "type", "unknown type \"\(given)\"")
         }
         let id = try child(object, .id).map { node throws(WireError) in try self.id(node) }
         var request = Request(id: id, body: ClientRequest.blanks[type])
@@ -216,7 +216,7 @@ package struct Rejection: Error {
             if isFrame && request.body.standsAlone {
                 let type = request.body.type
                 throw .wrong(
-                    FieldPath(.type), "must not be \"\(type)\" in an array: it stands on a line of its own")
+                    FieldPath(.type), "must not be \"\(type)\" in an array: send it on a line of its own")
             }
             try member(.timeMs, &request.timeMs, .time)
             try member(.create, &request.creates, .flag, default: true)

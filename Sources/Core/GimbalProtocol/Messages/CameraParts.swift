@@ -50,7 +50,7 @@ private struct Corner: Described {
 extension CoordinateBounds: Described {
     package static let blank: CoordinateBounds = {
         guard let bounds = CoordinateBounds(southWest: .blank, northEast: .blank) else {
-            preconditionFailure("the south is not north of itself")
+            preconditionFailure("bounds may have equal corners")
         }
         return bounds
     }()

@@ -92,7 +92,7 @@ extension CameraUpdate: Described {
     }
 
     package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
-        guard let known = kind else { preconditionFailure("over the protocol, what fingers do is a gesture") }
+        guard let known = kind else { preconditionFailure("over the protocol, finger movements are gestures") }
         var kind = known
         let hint = "it is the camera update to make, such as \"zoom-to\""
         try visitor.member(.kind, &kind, WordRule(list: .oneOf), hint: hint)
@@ -171,7 +171,7 @@ extension ClientRequest {
         ]
         if let (field, _) = ofFlights.first(where: \.isThere) {
             try visitor.check(false) { path in
-                .wrong(path / field, "must not stand on a straight path: it belongs to \"path\":\"flight\"")
+                .wrong(path / field, "must be omitted on a straight path: it is for \"path\":\"flight\"")
             }
         }
         return .animate(update, durationMs: durationMs ?? CameraAnimation.usualDuration, easing: easing)

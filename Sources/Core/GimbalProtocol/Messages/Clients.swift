@@ -87,13 +87,13 @@ extension Client: Described {
         try visitor.member(.all, &followsAll, .flag, unless: false)
         try visitor.member(
             .subscriptionCount, &subscriptionCount,
-            .count.gauge("subscriptions", "Subscriptions of the user's clients now."))
+            .count.gauge("subscriptions", "Current subscriptions of the user's clients."))
         try visitor.list(.subscriptions, &subscriptions)
         try visitor.member(
-            .waits, &waits, .count.gauge("waits", "Requests of the user's clients that wait for a camera's rest."))
+            .waits, &waits, .count.gauge("waits", "Requests of the user's clients waiting for a camera to rest."))
         try visitor.member(
             .unreadBytes, &unreadBytes,
-            .count.gauge("unread_bytes", "Bytes of answers that the user's clients have not been sent yet."))
+            .count.gauge("unread_bytes", "Bytes of answers not yet sent to the user's clients."))
     }
 }
 

@@ -58,9 +58,9 @@ extension ClientRequest.Gesture {
         if let problem = label.problem { return problem }
         guard let value = event.value else {
             let lacksPosition = event.kind == .position && event.phase == .changed
-            return lacksPosition ? "a position that has changed says what it is" : nil
+            return lacksPosition ? "a changed position gesture needs a position" : nil
         }
-        return value.kind == event.kind ? nil : "the value is not one of the gesture \(event.kind.type)"
+        return value.kind == event.kind ? nil : "the value does not belong to the gesture \(event.kind.type)"
     }
 
     /// Shows a visitor the members, except for the time, which is the line's.
@@ -133,7 +133,7 @@ extension GestureKey.Label {
     /// Why the protocol cannot express the label; `nil` if it can.
     var problem: String? {
         guard case .number(let number) = self, !RequestID.numbers.contains(Int(number)) else { return nil }
-        return "a label is a number within ±(2^53−1), or a text"
+        return "a label must be a string or a number within ±(2^53−1)"
     }
 }
 

@@ -14,9 +14,9 @@ extension MemberVisitor where Self: ~Copyable {
     /// Visits the version of the protocol that a client speaks.
     mutating func version(_ version: inout Int) throws(Failure) {
         var number = Double(version)
-        try member(.version, &number, .number(), hint: "it is \(RequestDecoder.version)")
+        try member(.version, &number, .number(), hint: "it must be \(RequestDecoder.version)")
         try check(number == Double(RequestDecoder.version)) { path in
-            let message = "only version \(RequestDecoder.version) is spoken here"
+            let message = "only version \(RequestDecoder.version) is supported"
             return WireError(.unsupportedVersion, field: "\(path / .version)", message)
         }
         version = Int(exactly: number) ?? version

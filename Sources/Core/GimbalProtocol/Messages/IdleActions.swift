@@ -107,7 +107,7 @@ extension IdleAction: Described {
         try visitor.object(.action, &action, isNullable ? .nullable : .required(nil))
         let isTimed = action == nil || afterMs != nil
         try visitor.check(isTimed) { path in
-            .missing(path / .afterMs, "it is how many milliseconds the camera rests before")
+            .missing(path / .afterMs, "it is how long the camera rests first, in milliseconds")
         }
         setting = action.map { IdleAction(afterMs: afterMs ?? 0, $0) }
     }

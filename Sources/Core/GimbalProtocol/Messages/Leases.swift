@@ -72,7 +72,7 @@ extension ClosedRange<Double> {
 
 extension MemberRule where Self == IntegerRule {
     /// The number of a lease.
-    static var lease: Self { IntegerRule(wanted: "must be a lease's number: an integer from 0") }
+    static var lease: Self { IntegerRule(wanted: "must be a lease number: a non-negative integer") }
 }
 
 extension LeaseRequest: Described {

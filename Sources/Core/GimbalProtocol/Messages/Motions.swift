@@ -143,7 +143,7 @@ extension MotionStart: Described {
         try visitor.object(.request, &request)
         try visitor.object(.glide, &glide)
         let isOne = (request == nil) != (glide == nil)
-        try visitor.check(isOne) { path in .missing(path / .request, "it is what moves the camera, or glide is") }
+        try visitor.check(isOne) { path in .missing(path / .request, "a motion has either request or glide") }
         cause = request.map { .request($0.request) } ?? .glide(glide ?? .blank)
     }
 }

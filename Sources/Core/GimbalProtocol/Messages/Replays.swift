@@ -104,10 +104,10 @@ extension ReplayTarget {
             time.map { (.toMs, .time($0)) }, label.map { (.marker, .marker($0)) }, offset.map { (.byMs, .offset($0)) },
         ].compactMap(\.self)
         try visitor.check(!told.isEmpty) { path in
-            .missing(path / .toMs, "a seek goes to toMs, to a marker, or byMs from where the replay is")
+            .missing(path / .toMs, "a seek needs toMs, marker or byMs")
         }
         try visitor.check(told.count < 2) { path in
-            .wrong(path / told[1].field, "must not stand beside \(told[0].field.name)")
+            .wrong(path / told[1].field, "must not be combined with \(told[0].field.name)")
         }
         if let first = told.first { self = first.target }
     }

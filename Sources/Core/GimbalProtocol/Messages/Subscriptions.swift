@@ -150,10 +150,10 @@ extension ClientRequest {
         try visitor.member(.delivery, &delivery, WordRule(list: .quoted), unless: .every)
         let hasInputs = !kinds.isDisjoint(with: inputKinds)
         try visitor.check(!hasInputs || delivery != .latest) { path in
-            .wrong(path / .delivery, "must be \"every\" where events has \(inputKindsListed)")
+            .wrong(path / .delivery, "must be \"every\" if events has \(inputKindsListed)")
         }
         try visitor.check(!hasInputs || !ofAll) { path in
-            .wrong(path / .events, "must not have \(inputKindsListed) where camera is \"*\": name each camera")
+            .wrong(path / .events, "must not have \(inputKindsListed) if camera is \"*\": name each camera")
         }
         return (kinds, delivery)
     }
@@ -186,11 +186,11 @@ extension ResumePoint {
     fileprivate static func describeEpoch<V: MemberVisitor & ~Copyable>(
         _ visitor: inout V, _ epoch: inout String
     ) throws(V.Failure) {
-        let hint = "since counts within the epoch that \"subscribed\" told"
+        let hint = "it is the epoch in which since was read, as in \"subscribed\""
         try visitor.member(.epoch, &epoch, .text(bytes: 0...RequestDecoder.longestLabel), hint: hint)
     }
 
-    private static let wanted = "must be an array of objects with camera, seq and epoch where camera is \"*\""
+    private static let wanted = "must be an array of objects with camera, seq and epoch if camera is \"*\""
 
     /// The resume point of one of several cameras.
     private struct OfCamera: Described {

@@ -41,12 +41,12 @@ extension Fingers: Described {
     package static let blank = Fingers([])
 
     package static let tooMany = WireError(
-        .limitReached, field: "touches", "a line has at most \(RequestDecoder.mostFingers) fingers")
+        .limitReached, field: "touches", "a line may have at most \(RequestDecoder.mostFingers) fingers")
 
     /// Why the protocol cannot express the fingers; `nil` if it can.
     var problem: String? {
         guard touches.allSatisfy({ RequestID.numbers.contains($0.id) }) else {
-            return "a finger's id is a number within ±(2^53−1)"
+            return "a finger's id must be a number within ±(2^53−1)"
         }
         return surface.problem
     }
@@ -56,18 +56,18 @@ extension Fingers: Described {
         try visitor.member(.surfaceTimeMs, &surfaceTimeMs, .time)
         var fingers: [Touch]? = touches
         let rule = ListRule(
-            wanted: "must be an array of fingers, objects with id, x and y",
+            wanted: "must be an array of fingers: objects with id, x and y",
             limit: (RequestDecoder.mostFingers, Self.tooMany))
         try visitor.list(.touches, &fingers, rule, .optional)
         try visitor.member(.cancelled, &isCancelled, .flag, unless: false)
         try visitor.check(fingers != nil || isCancelled) { path in
-            .missing(path / .touches, "an array of all fingers that are on the surface now, [] of none")
+            .missing(path / .touches, "it is an array of all fingers now on the surface, [] for none")
         }
         touches = fingers ?? []
         let ids = Set(touches.map(\.id))
         try visitor.check(ids.count == touches.count) { path in
             let twice = ids.sorted().first { id in touches.count { $0.id == id } > 1 } ?? 0
-            return .wrong(path / .touches / .id, "must be another one for each finger: \(twice) stands twice")
+            return .wrong(path / .touches / .id, "must be different for each finger: \(twice) appears twice")
         }
         try visitor.member(.rotate, &tellsAngles, .flag, unless: true)
     }
@@ -78,7 +78,7 @@ extension Touch: Described {
 
     package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
         let rule = IntegerRule.integer(IntegerRule.exact, "must be an integer")
-        try visitor.member(.id, &id, rule, hint: "an integer tells fingers apart")
+        try visitor.member(.id, &id, rule, hint: "it is an integer that identifies the finger")
         try position.describe(&visitor)
     }
 }

@@ -51,14 +51,14 @@ extension TourKeyframe {
     }
 
     private static let tooMany = WireError(
-        .limitReached, field: "keyframes", "a tour has at most \(most) keyframes")
+        .limitReached, field: "keyframes", "a tour may have at most \(most) keyframes")
 
     /// Shows a visitor all keyframes of a tour.
     static func describe<V: MemberVisitor & ~Copyable>(
         _ visitor: inout V, _ keyframes: inout [TourKeyframe]
     ) throws(V.Failure) {
         let rule = ListRule(
-            wanted: "must be an array of 1 to \(most) keyframes, objects with a position", limit: (most, tooMany))
+            wanted: "must be an array of 1 to \(most) keyframes: objects with a position", limit: (most, tooMany))
         var list: [TourKeyframe]? = keyframes
         try visitor.list(.keyframes, &list, rule, .required(nil))
         keyframes = list ?? []
@@ -66,7 +66,7 @@ extension TourKeyframe {
         try visitor.check(!isEmpty) { path in .wrong(path / .keyframes, rule.wanted) }
         let lasting = lastingMs(keyframes)
         try visitor.check(lasting <= longestMs) { path in
-            .wrong(path / .keyframes, "must last an hour at the most, durations and waits together")
+            .wrong(path / .keyframes, "must last at most an hour, durations and waits together")
         }
     }
 
@@ -96,7 +96,7 @@ extension TourKeyframe: Described {
             .turns, &turns, .integer(-100...100, "must be an integer from -100 to 100"), unless: 0)
         let isTimed = durationMs != nil || path == .flight
         try visitor.check(isTimed) { path in
-            .missing(path / .durationMs, "only a flight knows itself how many milliseconds it takes")
+            .missing(path / .durationMs, "only a flight may omit it")
         }
     }
 }

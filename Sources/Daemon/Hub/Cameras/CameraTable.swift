@@ -18,7 +18,7 @@ struct CameraTable {
 
     /// Inserts a camera. Precondition: no camera has its name.
     mutating func insert(_ camera: HostedCamera) {
-        precondition(self[camera.name] == nil, "there are two cameras \(camera.name)")
+        precondition(self[camera.name] == nil, "there is already a camera \(camera.name)")
         all.insert(camera, at: index(of: camera.name.utf8Span.span))
     }
 

@@ -13,7 +13,7 @@ public enum Role: Equatable, Sendable {
     /// Returns the error for a request that this role does not allow; `nil` if it does.
     func objection(to request: ClientRequest) -> WireError? {
         guard case .watchOnly(let reason) = self, request.changesSomething else { return nil }
-        return WireError(.denied, field: "type", "this connection may only subscribe and ask: \(reason)")
+        return WireError(.denied, field: "type", "this connection may only subscribe and query: \(reason)")
     }
 }
 

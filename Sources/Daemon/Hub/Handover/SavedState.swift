@@ -39,7 +39,7 @@ extension SavedCamera {
             guard case .subscribe(_, _, let since?) = followed.body, followed.camera == name
             else { throw SavedState.Damage(description: "camera \(name) has no seq and epoch") }
             guard names.insert(name).inserted else {
-                throw SavedState.Damage(description: "camera \(name) stands there twice")
+                throw SavedState.Damage(description: "camera \(name) appears twice")
             }
             let state = CameraState(camera: name, seq: since.seq, position: header.position, setup: header.setup)
             return SavedCamera(state: state, epoch: since.epoch, clock: clock)
@@ -50,7 +50,7 @@ extension SavedCamera {
             do {
                 requests = try decoder.decode(line)
             } catch {
-                throw SavedState.Damage(description: "a line is wrong: \(error.error.message)")
+                throw SavedState.Damage(description: "a line is invalid: \(error.error.message)")
             }
             guard requests.count == 1 else { throw SavedState.Damage(description: "a line is an array") }
             return requests[0]
@@ -92,13 +92,13 @@ public struct SavedState {
         try Self.checkEdges(bytes, bytes, size: bytes.count)
         let lines = Self.lines(of: bytes)
         guard let first = lines.first, let last = lines.last, lines.count >= 2, lines.count.isMultiple(of: 2) else {
-            throw Damage(description: "it has no whole lines, or one is missing")
+            throw Damage(description: "it has no complete lines, or one is missing")
         }
         var line = LineWriter()
         line.writeEnding(
             count: lines.count / 2 - 1, checksum: SavedText.checksum(bytes.extracting(0..<last.lowerBound)))
         guard line.isEqual(to: bytes.extracting(last.lowerBound...)) else {
-            throw Damage(description: "its last line does not tell the count and checksum of the others")
+            throw Damage(description: "its last line does not have the count and checksum of the others")
         }
         isLast = try Self.readHeading(bytes.extracting(first))
         cameras = []
@@ -123,7 +123,7 @@ public struct SavedState {
         var framer = LineFramer()
         var position = 0
         guard case .line(let first) = framer.next(in: beginning, at: &position) else {
-            throw Damage(description: "it has no whole lines, or one is missing")
+            throw Damage(description: "it has no complete lines, or one is missing")
         }
         _ = try readHeading(beginning.extracting(first))
         let word: StaticString = "{\"type\":\"end\",\"cameras\":"
@@ -131,14 +131,14 @@ public struct SavedState {
         while start > 0, end[start - 1] != 0x0a { start -= 1 }
         guard end.count - start > word.utf8CodeUnitCount,
             (0..<word.utf8CodeUnitCount).allSatisfy({ unsafe end[start + $0] == word.utf8Start[$0] })
-        else { throw Damage(description: "its last line does not tell the count and checksum of the others") }
+        else { throw Damage(description: "its last line does not have the count and checksum of the others") }
         var count = 0
         for index in (start + word.utf8CodeUnitCount)..<end.count {
             guard (0x30...0x39).contains(end[index]), count <= size else { break }
             count = 10 * count + Int(end[index] - 0x30)
         }
         guard count <= size, size <= 2 * edge + count * longestCamera else {
-            throw Damage(description: "it has \(size) bytes, and its last line tells of \(count) cameras")
+            throw Damage(description: "it has \(size) bytes, but its last line says \(count) cameras")
         }
     }
 
@@ -156,7 +156,7 @@ public struct SavedState {
             heading.writeHeading(isLast: isLast)
             if heading.withBytes({ $0.extracting(..<($0.count - 1)).isEqual(to: line) }) { return isLast }
         }
-        throw Damage(description: "its first line is not that of a state of version 1")
+        throw Damage(description: "its first line is not that of a version 1 state")
     }
 }
 

@@ -8,7 +8,7 @@ package enum StateDecoder {
     package struct Damage: Error, CustomStringConvertible {
         package init() {}
 
-        package var description: String { "it is cut, altered or something else" }
+        package var description: String { "it is truncated, altered, or something else" }
     }
 
     /// Decodes the value that bytes hold; they must hold nothing else.

@@ -74,11 +74,11 @@ struct Admission {
     /// - Parameter camera: the name of the trace's camera.
     private func admit(_ index: Int, inTraceOf camera: String) throws(Refusal) {
         if let name = requests[index].camera, name != camera {
-            throw Refusal(index, .invalidValue, "camera", "camera must be \"\(camera)\" in this trace, or left out")
+            throw Refusal(index, .invalidValue, "camera", "camera must be \"\(camera)\" in this trace, or omitted")
         }
         if case .trace = requests[index].body {
             throw Refusal(
-                index, .invalidValue, "type", "a trace runs on this connection: end it with trace-end first")
+                index, .invalidValue, "type", "a trace is running on this connection: end it with trace-end first")
         }
     }
 
@@ -96,7 +96,7 @@ struct Admission {
             throw Refusal(
                 index, .limitReached, "camera",
                 peer.isWatchOnly
-                    ? "\(limits.cameras) cameras are there only to be watched; wait until a client feeds this one"
+                    ? "\(limits.cameras) cameras exist only to be watched; wait until a client feeds this one"
                     : "there are \(limits.cameras) cameras; remove one with remove-camera")
         }
         made.insert(name)
@@ -112,9 +112,9 @@ struct Admission {
     private mutating func admitBody(_ index: Int, _ camera: HostedCamera?) throws(Refusal) {
         let isBusy = camera?.replay.map { $0 !== peer.replay && !$0.makesWay } ?? false
         func busy() -> Refusal {
-            Refusal(index, .busy, "camera", "a replay runs on this camera; wait for its trace-ended")
+            Refusal(index, .busy, "camera", "a replay is running on this camera; wait for its trace-ended")
         }
-        func noReplay() -> Refusal { Refusal(index, .noReplay, "camera", "no replay runs on this camera") }
+        func noReplay() -> Refusal { Refusal(index, .noReplay, "camera", "no replay is running on this camera") }
         if requests[index].body.takesCamera { try admitLeased(index, camera, by: peer) }
         switch requests[index].body {
         case .gesture(let gesture):
@@ -127,12 +127,13 @@ struct Admission {
             if isBusy { throw busy() }
             if peer.sendsTrace {
                 throw Refusal(
-                    index, .invalidValue, "type", "a trace has times of its own: present comes by another connection")
+                    index, .invalidValue, "type", "a trace has its own clock: send present on another connection")
             }
             guard let playOut = camera?.playOut, playOut.peer === peer,
                 playOut.waitingCount(before: presentation.presentAt) + index >= PlayOut.most
             else { break }
-            throw Refusal(index, .limitReached, "presentAt", "at most \(PlayOut.most) positions wait for their time")
+            throw Refusal(
+                index, .limitReached, "presentAt", "at most \(PlayOut.most) positions may wait for their time")
         case .move, .animate, .fly, .tour, .stop, .set, .removeCamera:
             if isBusy { throw busy() }
             try admit(command: requests[index].body, index, camera)
@@ -141,20 +142,21 @@ struct Admission {
         case .traceEnd:
             if !peer.sendsTrace {
                 throw Refusal(
-                    index, .invalidValue, "type", "no trace runs on this connection: a trace header begins one")
+                    index, .invalidValue, "type", "no trace is running on this connection: a trace header starts one")
             }
         case .subscribe:
             try admitSubscription(index)
         case .awaitIdle:
             guard peer.waits.all.count + index >= limits.waits else { break }
-            throw Refusal(index, .limitReached, "type", "one connection has at most \(limits.waits) requests that wait")
+            throw Refusal(
+                index, .limitReached, "type", "a connection may have at most \(limits.waits) waiting requests")
         case .pauseReplay, .resumeReplay, .stepReplay, .seekReplay, .setReplaySpeed, .endReplay:
             if peer.sendsTrace {
                 let message =
                     if case .endReplay = requests[index].body {
-                        "a trace ends with trace-end; end-replay comes from another connection"
+                        "end a trace with trace-end; end-replay is for other connections"
                     } else {
-                        "the lines of a trace wait for their time: a replay is steered from another connection"
+                        "the lines of a trace wait for their time: steer the replay from another connection"
                     }
                 throw Refusal(index, .invalidValue, "type", message)
             }
@@ -163,7 +165,7 @@ struct Admission {
                 if case .endReplay = requests[index].body { break }
                 throw Refusal(
                     index, .noReplay, "camera",
-                    "the daemon plays this trace by itself: it can only be ended, by end-replay")
+                    "the daemon plays this trace by itself: it can only be ended, with end-replay")
             }
             // Any connection may steer if the replay's own may move the camera; otherwise, only those that may.
             if let owner = camera?.replay?.peer, camera?.publicCamera.leases.allow(peer) == false {
@@ -178,7 +180,7 @@ struct Admission {
             try admitOneMoreLease(index)
             guard lease.members.count >= limits.leaseMembers else { break }
             throw Refusal(
-                index, .limitReached, "lease", "at most \(limits.leaseMembers) connections can have joined a lease")
+                index, .limitReached, "lease", "at most \(limits.leaseMembers) connections may join a lease")
         case .endLease(let number?):
             try admitLease(number, index, camera)
         case .endLease(nil):
@@ -186,11 +188,12 @@ struct Admission {
             guard peer.leasedCameras.contains(where: { $0 === leased }) else {
                 throw Refusal(
                     index, .noLease, "camera",
-                    "this connection has no part in a lease of this camera, and waits for none")
+                    "this connection has no part in a lease of this camera, and is waiting for none")
             }
             // A member's trace would continue without a part in the lease.
             if let lease = leased?.leases.current, lease.holder !== peer, leased?.isPlayed(by: peer) == true {
-                throw Refusal(index, .busy, "camera", "this connection's trace plays on this camera; wait for its end")
+                throw Refusal(
+                    index, .busy, "camera", "this connection's trace is playing on this camera; wait for its end")
             }
         case .getReplay:
             if camera?.replay == nil { throw noReplay() }
@@ -199,11 +202,11 @@ struct Admission {
             if requests.count > 1 {
                 throw Refusal(
                     index, .invalidValue, "camera",
-                    "camera must not be \"*\" in an array: subscribing to all cameras is a line of its own")
+                    "camera must not be \"*\" in an array: subscribe to all cameras on a line of its own")
             }
         case .marker:
             guard let replay = peer.replay, replay.markers.count + index >= limits.markers else { break }
-            throw Refusal(index, .limitReached, "label", "a replay knows at most \(limits.markers) markers")
+            throw Refusal(index, .limitReached, "label", "a replay may have at most \(limits.markers) markers")
         case .getCamera, .cameraForBounds, .project, .unproject, .visibleRegion, .cameras, .stats, .clients, .traces,
             .ping,
             .unsubscribe, .unsubscribeAll, .hello:
@@ -226,7 +229,7 @@ struct Admission {
 
     private func admit(_ request: LeaseRequest, _ index: Int, _ camera: HostedCamera?) throws(Refusal) {
         if peer.sendsTrace {
-            throw Refusal(index, .invalidValue, "type", "a trace takes no lease: take it before the trace's header")
+            throw Refusal(index, .invalidValue, "type", "a trace cannot take a lease: do so before the trace's header")
         }
         if let lease = camera?.leases.current, lease.includes(peer) { return }
         try admitNoWait(index, camera)
@@ -234,34 +237,34 @@ struct Admission {
         guard !request.wait, let camera else { return }
         try admitLeased(index, camera, by: peer)
         if !camera.isFree(for: peer) {
-            throw Refusal(index, .busy, "camera", "a replay runs on this camera; wait for its trace-ended")
+            throw Refusal(index, .busy, "camera", "a replay is running on this camera; wait for its trace-ended")
         }
         if !camera.leases.waiting.isEmpty {
-            throw Refusal(index, .leased, "camera", "others wait for this camera's lease: with wait, this one does")
+            throw Refusal(index, .leased, "camera", "others are waiting for this camera's lease: set wait to wait, too")
         }
     }
 
     /// Admits a request about the lease with a number.
     private func admitLease(_ number: Int, _ index: Int, _ camera: HostedCamera?) throws(Refusal) {
         if peer.sendsTrace, case .joinLease = requests[index].body {
-            throw Refusal(index, .invalidValue, "type", "a trace joins no lease: join it before the trace's header")
+            throw Refusal(index, .invalidValue, "type", "a trace cannot join a lease: do so before the trace's header")
         }
         guard camera?.publicCamera.leases.current?.number == number else {
-            throw Refusal(index, .noLease, "lease", "this camera has no lease of that number")
+            throw Refusal(index, .noLease, "lease", "this camera has no lease with that number")
         }
     }
 
     /// Admits a connection that does not wait for the camera's lease already; it waits at most once for each.
     private func admitNoWait(_ index: Int, _ camera: HostedCamera?) throws(Refusal) {
         guard camera?.leases.hasWaiting(peer) == true else { return }
-        throw Refusal(index, .limitReached, "type", "this connection waits for the camera's lease already")
+        throw Refusal(index, .limitReached, "type", "this connection is already waiting for the camera's lease")
     }
 
     private func admitOneMoreLease(_ index: Int) throws(Refusal) {
         guard peer.leasedCameras.count >= limits.leases else { return }
         throw Refusal(
             index, .limitReached, "type",
-            "one connection has a part in at most \(limits.leases) leases; end one with end-lease")
+            "a connection may have a part in at most \(limits.leases) leases; end one with end-lease")
     }
 
     private func admitSubscription(_ index: Int) throws(Refusal) {
@@ -272,7 +275,7 @@ struct Admission {
         if own.contains(where: { $0.camera.name == name }) { return }
         throw Refusal(
             index, .limitReached, "camera",
-            "one connection has at most \(limits.subscriptions) subscriptions; end one with unsubscribe")
+            "a connection may have at most \(limits.subscriptions) subscriptions; end one with unsubscribe")
     }
 
     private func admit(
@@ -286,11 +289,11 @@ struct Admission {
         if (camera?.gestures.keys(of: peer.number).count ?? 0) + index >= limits.gestures {
             throw Refusal(
                 index, .limitReached, "gesture",
-                "one connection has at most \(limits.gestures) active gestures on a camera")
+                "a connection may have at most \(limits.gestures) active gestures on a camera")
         }
         if all >= limits.cameraGestures {
             throw Refusal(
-                index, .limitReached, "gesture", "a camera has at most \(limits.cameraGestures) active gestures")
+                index, .limitReached, "gesture", "a camera may have at most \(limits.cameraGestures) active gestures")
         }
     }
 
@@ -309,11 +312,12 @@ struct Admission {
         if !peer.sendsTrace, touched.count(where: { $0.feed == peer.number }) + index >= limits.surfaces {
             throw Refusal(
                 index, .limitReached, "surface",
-                "one connection has at most \(limits.surfaces) surfaces with fingers on a camera")
+                "a connection may have at most \(limits.surfaces) surfaces with fingers on a camera")
         }
         if touched.count + index >= limits.cameraSurfaces {
             throw Refusal(
-                index, .limitReached, "surface", "a camera has at most \(limits.cameraSurfaces) surfaces with fingers")
+                index, .limitReached, "surface",
+                "a camera may have at most \(limits.cameraSurfaces) surfaces with fingers")
         }
     }
 
@@ -334,9 +338,9 @@ struct Admission {
             guard case .play(let trace, _)? = setting?.action, !peer.sendsTrace, traces[trace] == nil else { break }
             throw Refusal(
                 index, .invalidValue, "action.trace",
-                "action.trace must be one of the daemon's, which traces lists: there is no \"\(trace)\"")
+                "action.trace must be one of the daemon's traces: there is no \"\(trace)\"")
         case .removeCamera where camera?.replay?.makesWay == false:
-            throw Refusal(index, .busy, "camera", "a replay runs on this camera; wait for its trace-ended")
+            throw Refusal(index, .busy, "camera", "a replay is running on this camera; wait for its trace-ended")
         default: break  // Nothing can be wrong with another but its own members.
         }
     }

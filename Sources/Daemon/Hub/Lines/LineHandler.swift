@@ -176,7 +176,7 @@ final class LineHandler {
             guard let given = requests[index].timeMs ?? time else {
                 throw Refusal(
                     index, .missingField, "timeMs",
-                    "timeMs is missing: in a trace gestures, touches, commands and markers have one")
+                    "timeMs is missing: in a trace, gestures, touches, commands and markers need it")
             }
             guard given == time ?? given else {
                 throw Refusal(index, .invalidValue, "timeMs", "timeMs must be the same in all objects of an array")
@@ -185,8 +185,8 @@ final class LineHandler {
             guard replay.mayGoOn(at: given) else {
                 throw replay.clock.time(of: given) > ReplayClock.longest
                     ? Refusal(
-                        index, .invalidValue, "timeMs", "timeMs must be at most 1e14 after the first of the trace")
-                    : Refusal(index, .timeReversed, "timeMs", "timeMs must not be before that of the line before")
+                        index, .invalidValue, "timeMs", "timeMs must be at most 1e14 ms after the trace's first")
+                    : Refusal(index, .timeReversed, "timeMs", "timeMs must not be before that of the previous line")
             }
             time = given
         }

@@ -38,7 +38,7 @@ final class Queries {
         case .getReplay:
             guard let replay = camera?.replay else {
                 // An earlier object of the line has ended it.
-                let error = WireError(.noReplay, field: "camera", "no replay runs on this camera")
+                let error = WireError(.noReplay, field: "camera", "no replay is running on this camera")
                 return errors.refuse(error, id, about: camera?.name ?? "", to: peer)
             }
             let status = replay.status(at: line.now, withMarkers: true)

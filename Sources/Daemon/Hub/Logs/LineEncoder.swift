@@ -10,7 +10,7 @@ final class LineEncoder {
     /// Writes a line and lends its bytes.
     @inline(__always)
     func encode(_ write: (inout LineWriter) -> Void, then use: (Span<UInt8>) -> Void) {
-        precondition(!isWriting, "a line is written while another one is")
+        precondition(!isWriting, "a line is already being written")
         isWriting = true
         line.clear()
         write(&line)

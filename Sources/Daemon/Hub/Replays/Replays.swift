@@ -265,13 +265,13 @@ final class Replays {
         default: return nil
         }
         guard let time = time(of: target, in: replay, at: now) else {
-            return WireError(.invalidValue, field: "marker", "no marker of that label has been read")
+            return WireError(.invalidValue, field: "marker", "no marker with that label has been read")
         }
         guard start(for: time, in: replay) == nil else { return nil }
         let first = replay.checkpoints.all.first.map { plain(($0.run.time * 1000).rounded() / 1000) }
         return WireError(
             .limitReached,
-            "of a replay \(limits.replayBytes) bytes are kept, of all \(limits.allReplayBytes): "
+            "at most \(limits.replayBytes) bytes of a replay are kept, \(limits.allReplayBytes) of all: "
                 + (first.map { "this one goes back to \($0) ms" } ?? "this one cannot go back"))
     }
 
@@ -435,8 +435,8 @@ final class Replays {
             if let peer = replay.peer {
                 let error = WireError(
                     .limitReached, field: "loop",
-                    "the beginning is not kept any more: of a replay \(limits.replayBytes) bytes are kept, of all "
-                        + "\(limits.allReplayBytes)")
+                    "the beginning is no longer kept: at most \(limits.replayBytes) bytes of a replay are kept, "
+                        + "\(limits.allReplayBytes) of all")
                 sender.refuse(error, Span(), to: peer)
             }
             return finish(replay, at: now)

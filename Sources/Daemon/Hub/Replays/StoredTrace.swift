@@ -57,7 +57,7 @@ public struct StoredTrace: Sendable {
             throw Problem(line: 1, message: error.error.message)
         }
         guard let first = requests.first, case .trace(let header) = first.body else {
-            throw Problem(line: 1, message: "a trace begins with its header, {\"type\":\"trace\",\"version\":1}")
+            throw Problem(line: 1, message: "a trace must begin with its header, {\"type\":\"trace\",\"version\":1}")
         }
         var whole = TraceHeader(speed: .infinity, position: header.position, setup: header.setup)
         whole.playback.untilMs = header.playback.untilMs
@@ -72,9 +72,9 @@ public struct StoredTrace: Sendable {
             hub.endTurn(at: 0)
         }
         if let error = outlet.error { throw Problem(line: error.line, message: error.message) }
-        guard let replay = peer.replay else { throw Problem(line: 1, message: "the trace ends before it is played") }
+        guard let replay = peer.replay else { throw Problem(line: 1, message: "the trace ended before it was played") }
         guard replay.run.steps <= Self.mostSteps else {
-            throw Problem(line: 1, message: "it takes more than \(Self.mostSteps) lines and frames")
+            throw Problem(line: 1, message: "it has more than \(Self.mostSteps) lines and frames")
         }
         guard replay.camera.frames > 0 else { throw Problem(line: 1, message: "it never moves the camera") }
         self.header = header

@@ -120,7 +120,7 @@ final class RestWaits {
             let limit = plain(wait.timeoutMs)
             refuse(
                 wait,
-                WireError(.timeout, field: "timeoutMs", "camera \(wait.camera.name) still moves after \(limit) ms"))
+                WireError(.timeout, field: "timeoutMs", "camera \(wait.camera.name) is still moving after \(limit) ms"))
             wait.camera.noteWaitOver()
         }
     }

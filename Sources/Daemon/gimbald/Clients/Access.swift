@@ -20,7 +20,7 @@ enum SocketKind: Int, CaseIterable, Codable {
     var purpose: String {
         switch self {
         case .main: ""
-        case .watch: "for watching "
+        case .watch: "for watchers "
         }
     }
 
@@ -50,7 +50,7 @@ struct Access {
     func role(of client: PeerCredentials, by socketKind: SocketKind) -> Role {
         switch socketKind {
         case .watch:
-            return .watchOnly(because: "it came by the watch socket; gimbald's other socket takes more")
+            return .watchOnly(because: "it uses the watch socket; gimbald's other socket allows more")
         case .main:
             let isNamed = users.contains(client.user) || !groups.isDisjoint(with: client.groups)
             if isOpen || isNamed || isTrusted(client.user) { return .everything }
@@ -84,13 +84,13 @@ struct ConnectionCounts {
     func objection(to user: uid_t, _ role: Role, isTrusted: Bool, _ limits: Limits) -> String? {
         if all >= limits.connections { return Self.thereAre(all, "") }
         if role != .everything, watching >= limits.watchingConnections {
-            return Self.thereAre(watching, " for watching")
+            return Self.thereAre(watching, " that may only watch")
         }
         if isTrusted { return nil }
         let own = users[user] ?? 0
         if own >= limits.connectionsPerUser { return "user \(user) has \(counted(own, "connection"))" }
         guard all >= limits.untrustedConnections else { return nil }
-        return Self.thereAre(all, ", and the others are kept for root")
+        return Self.thereAre(all, "; the rest are reserved for root")
     }
 
     private static func thereAre(_ connections: Int, _ what: String) -> String {

@@ -22,7 +22,7 @@ struct ClientLog {
     }
 
     mutating func came(_ connection: Connection, of count: Int, at now: Double) {
-        let socket = connection.socketKind == .watch ? " by the watch socket" : ""
+        let socket = connection.socketKind == .watch ? " through the watch socket" : ""
         let user = userName(of: connection)
         tell(
             .clientCameOrWent, "\(Self.name(of: connection, user)) connected\(socket): \(count) now", of: connection,
@@ -48,10 +48,10 @@ struct ClientLog {
     private static func text(of note: Hub.Note) -> PrintableText {
         switch note {
         case .refused(let error, let line, let camera):
-            let field: PrintableText = error.field.map { " of \($0)" } ?? ""
+            let field: PrintableText = error.field.map { " in \($0)" } ?? ""
             let place: PrintableText = camera.map { ", camera \"\($0)\"" } ?? ""
-            return "was refused line \(line)\(place): \(error.code.rawValue)\(field): \(error.message)"
-        case .made(let camera): return "made camera \"\(camera)\""
+            return "had line \(line) refused\(place): \(error.code.rawValue)\(field): \(error.message)"
+        case .made(let camera): return "created camera \"\(camera)\""
         case .removed(let camera): return "removed camera \"\(camera)\""
         }
     }
@@ -89,7 +89,7 @@ struct ClientLog {
         at now: Double
     ) {
         guard let left = limit.admit(at: now) else { return }
-        if left > 0 { log(.debug, "\(counted(left, "line")) about clients left out") }
+        if left > 0 { log(.debug, "omitted \(counted(left, "line")) about clients") }
         log(
             .debug, event, text(),
             [

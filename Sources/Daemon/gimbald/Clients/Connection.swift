@@ -177,7 +177,7 @@ final class Connection: Watcher, Outlet {
         do {
             try wait(for: wanted)
         } catch {
-            daemon.log(.error, "a client's socket cannot be watched: \(error)")
+            daemon.log(.error, "cannot watch a client's socket: \(error)")
         }
     }
 

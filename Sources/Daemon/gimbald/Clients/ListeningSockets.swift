@@ -44,14 +44,14 @@ struct ListeningSockets {
         if file.path == nil, !offered.isEmpty {
             for (descriptor, _) in offered where !ListeningSocket.isListening(descriptor) {
                 throw SystemError(
-                    "descriptor \(descriptor) of the service manager: ListenStream= must name a path", code: ENOTSOCK)
+                    "descriptor \(descriptor) from the service manager: ListenStream= must name a path", code: ENOTSOCK)
             }
             passed += offered.map { Passed(descriptor: $0.descriptor, socketKind: $0.socketKind) }
-            return log(.info, "listening \(what)on \(counted(offered.count, "socket")) of the service manager")
+            return log(.info, "listening \(what)on \(counted(offered.count, "socket")) from the service manager")
         }
         for (descriptor, _) in offered { _ = close(descriptor) }
         if !offered.isEmpty {
-            log(.warning, "sockets \(what)of the service manager are closed: an option names another")
+            log(.warning, "sockets \(what)from the service manager are closed: an option names another")
         }
         guard let path = file.path ?? kind.standardPath else { return }
         let socket = try ListeningSocket(path: path, mode: file.mode, group: file.group)

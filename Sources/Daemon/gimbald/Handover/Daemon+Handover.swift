@@ -22,7 +22,7 @@ extension Daemon {
         manager.notifyReloading(at: now())
         // The next process reads the settings again: with wrong ones it would end, and every client with it.
         do throws(Options.UsageError) { _ = try Options(arguments: CommandLine.arguments.dropFirst()) } catch {
-            log(.error, .notRestarted, "no restart in place: \(error.message)")
+            log(.error, .notRestarted, "not restarting in place: \(error.message)")
             manager.notify("READY=1")
             return
         }
@@ -58,7 +58,7 @@ extension Daemon {
             }
             return true
         } catch {
-            log(.error, .clientsLost, "nothing can be left to the next process: \(error)")
+            log(.error, .clientsLost, "cannot hand over the state to the next process: \(error)")
             if departure == .leaveToManager { return true }
         }
         manager.notify("READY=1")
@@ -99,7 +99,7 @@ extension Daemon {
             manager.store(handoverFile.map { [$0.descriptor] } ?? [], as: .state)
             + manager.store(descriptors, as: .client)
         if lost > 0 {
-            log(.error, .clientsLost, "the service manager does not keep \(lost) of \(descriptors.count) connections")
+            log(.error, .clientsLost, "the service manager did not keep \(lost) of \(descriptors.count) connections")
         }
         manager.waitForBarrier()
     }
@@ -132,7 +132,7 @@ extension Daemon {
                 connection.open(peer, client.input)
             }
         } catch {
-            log(.warning, .clientsLost, "what the process before left cannot be taken: \(error)")
+            log(.warning, .clientsLost, "the state handed over by the previous process cannot be used: \(error)")
             for connection in connections.values { connection.release() }
             return false
         }

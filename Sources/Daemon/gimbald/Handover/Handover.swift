@@ -46,7 +46,8 @@ struct Handover: Codable {
         let heading = try StateDecoder.decode(Heading.self, from: bytes)
         guard heading.revision <= Hub.handoverRevision else {
             let (theirs, own) = (heading.revision, Hub.handoverRevision)
-            throw Newer(description: "\(heading.server) wrote it by layout \(theirs), and this version knows \(own)")
+            throw Newer(
+                description: "\(heading.server) wrote it in layout \(theirs), but this version reads layout \(own)")
         }
         self = try StateDecoder.decode(Self.self, from: bytes)
         guard descriptors.allSatisfy({ $0 >= 0 }) else { throw StateDecoder.Damage() }

@@ -19,7 +19,7 @@ struct Inheritance {
         do {
             try (own ?? stored.last).map { try adopt($0) }
         } catch {
-            log(.warning, .clientsLost, "what the process before has handed over cannot be read: \(error)")
+            log(.warning, .clientsLost, "the state handed over by the previous process cannot be read: \(error)")
             (handover, file) = (nil, nil)
             if own != nil { Self.closeAll(but: known) }
         }

@@ -23,7 +23,7 @@ struct ReadFile: ~Copyable {
         var status = stat()
         guard unsafe fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= longest else {
             _ = Glibc.close(file)
-            throw SystemError("\(name) is no file of at most \(longest) bytes", code: EINVAL)
+            throw SystemError("\(name) is not a file of at most \(longest) bytes", code: EINVAL)
         }
         (descriptor, self.name, size) = (file, name, Int(status.st_size))
     }

@@ -114,7 +114,7 @@ import UnixSocket
 
     private func setAside(_ file: StateFile, _ reason: String) throws(SystemError) {
         let name = try file.setAside()
-        log(.warning, .stateSetAside, "the saved state cannot be taken and is now \(path)/\(name): \(reason)")
+        log(.warning, .stateSetAside, "the saved state cannot be used and was renamed to \(path)/\(name): \(reason)")
     }
 
     private func restore(_ saved: SavedState, _ file: StateFile, at now: Double) {
@@ -132,12 +132,12 @@ import UnixSocket
         }
         let count = hub.restore(saved, keepsEpochs: keepsEpochs, at: now)
         let state =
-            saved.isLast ? "as when the daemon ended" : "as last saved before the daemon died"
+            saved.isLast ? "as they were when the daemon ended" : "as last saved before the daemon died"
         log(
             saved.isLast ? .info : .warning, .stateRestored,
             "\(counted(count, "camera")) restored from \(path), \(state)")
         if count < saved.count {
-            log(.warning, "\(counted(saved.count - count, "saved camera")) left out: beyond the limit")
+            log(.warning, "\(counted(saved.count - count, "saved camera")) dropped: beyond the limit")
         }
     }
 
@@ -223,7 +223,7 @@ import UnixSocket
     }
 
     private func succeeded() {
-        if isFailing { log(.info, .stateSavedAgain, "the state is saved again") }
+        if isFailing { log(.info, .stateSavedAgain, "the state is being saved again") }
         isFailing = false
     }
 
@@ -232,7 +232,7 @@ import UnixSocket
         if isFailing {
             log(.debug, .stateNotSaved, "saving the state failed again: \(error)")
         } else {
-            log(.warning, .stateNotSaved, "the state cannot be saved, and is tried again: \(error)")
+            log(.warning, .stateNotSaved, "the state cannot be saved; trying again: \(error)")
         }
         isFailing = true
     }
@@ -261,7 +261,7 @@ import UnixSocket
             succeeded()
         } catch {
             closeFile()
-            throw Loss(description: "the state is lost, it cannot be saved in \(path): \(error)")
+            throw Loss(description: "the state is lost: it cannot be saved in \(path): \(error)")
         }
     }
 

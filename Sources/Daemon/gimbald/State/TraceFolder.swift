@@ -21,15 +21,15 @@ enum TraceFolder {
         defer { _ = unsafe closedir(folder) }
         var (traces, size, steps) = ([StoredTrace](), 0, 0)
         for name in unsafe names(in: folder) {
-            func leaveOut(_ why: String) { log(.warning, .traceLeftOut, "the trace \(name) is left out: \(why)") }
+            func leaveOut(_ why: String) { log(.warning, .traceLeftOut, "the trace \(name) is skipped: \(why)") }
             guard StoredTrace.isName(name) else {
-                leaveOut("a name has 1 to 64 of A-Z a-z 0-9 . _ -")
+                leaveOut("a name must be 1 to 64 characters of A-Z a-z 0-9 . _ -")
                 continue
             }
             do throws(SystemError) {
                 guard let file = try unsafe ReadFile(name, in: dirfd(folder), atMost: longest) else { continue }
                 guard traces.count < most, size + file.size <= longestOfAll, steps < mostSteps else {
-                    leaveOut("\(most) traces of \(longestOfAll) bytes and \(mostSteps) lines and frames are the most")
+                    leaveOut("the limits are \(most) traces, \(longestOfAll) bytes, and \(mostSteps) lines and frames")
                     continue
                 }
                 size += file.size

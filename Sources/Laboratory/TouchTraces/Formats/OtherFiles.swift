@@ -19,7 +19,7 @@ enum OtherFiles {
         (["EVENT type ", "TouchBegin"], "a log of \"xinput test-xi2\""),
         (["[Appium]"], "an Appium log"),
         (["<trace-query-result"], "an export of Xcode's xctrace"),
-        (["INPUT MANAGER (dumpsys input)"], "what \"dumpsys input\" tells"),
+        (["INPUT MANAGER (dumpsys input)"], "the output of \"dumpsys input\""),
         (["--------- beginning of "], "an Android log without MotionEvents"),
         (["\"command\"", "\"register\"", "UI_SET_"], "a script for Android's uinput"),
         (["\"steps\"", "\"setViewport\""], "a user flow of Chrome's Recorder"),

@@ -41,11 +41,11 @@ private struct OSCReader {
 
     mutating func read(_ messages: inout [OSCMessage], depth: Int) throws(TUIOError) {
         guard rest.first == UInt8(ascii: "#") else { return messages.append(try message()) }
-        guard try text() == "#bundle", depth < Self.deepest else { throw TUIOError(message: "no bundle of OSC") }
+        guard try text() == "#bundle", depth < Self.deepest else { throw TUIOError(message: "an invalid OSC bundle") }
         _ = try take(8)
         while !rest.isEmpty {
             let size = try integer(4)
-            guard size > 0, size % 4 == 0 else { throw TUIOError(message: "a bundle of OSC with a wrong length in it") }
+            guard size > 0, size % 4 == 0 else { throw TUIOError(message: "an OSC bundle with an invalid length") }
             var part = OSCReader(rest: try take(size))
             try part.read(&messages, depth: depth + 1)
         }
@@ -53,12 +53,12 @@ private struct OSCReader {
 
     private mutating func message() throws(TUIOError) -> OSCMessage {
         let address = try text()
-        guard address.hasPrefix("/") else { throw TUIOError(message: "no message of OSC") }
+        guard address.hasPrefix("/") else { throw TUIOError(message: "something other than an OSC message") }
         let tags = try text()
-        guard tags.hasPrefix(",") else { throw TUIOError(message: "a message of OSC without types") }
+        guard tags.hasPrefix(",") else { throw TUIOError(message: "an OSC message without type tags") }
         var arguments: [OSCMessage.Argument] = []
         for tag in tags.utf8.dropFirst() { arguments.append(try argument(tag)) }
-        guard rest.isEmpty else { throw TUIOError(message: "a message of OSC with something behind its arguments") }
+        guard rest.isEmpty else { throw TUIOError(message: "an OSC message with data after its arguments") }
         return OSCMessage(address: address, arguments: arguments)
     }
 
@@ -74,19 +74,19 @@ private struct OSCReader {
         case UInt8(ascii: "["), UInt8(ascii: "]"): return .other
         case UInt8(ascii: "b"):
             let size = try integer(4)
-            guard size >= 0, size <= rest.count else { throw TUIOError(message: "a message of OSC that is cut") }
+            guard size >= 0, size <= rest.count else { throw TUIOError(message: "an OSC message that is cut off") }
             _ = try take((size + 3) / 4 * 4)
             return .other
         case UInt8(ascii: "c"), UInt8(ascii: "r"), UInt8(ascii: "m"):
             _ = try take(4)
             return .other
-        default: throw TUIOError(message: "a message of OSC with an unknown type")
+        default: throw TUIOError(message: "an OSC message with an unknown type tag")
         }
     }
 
     /// Reads text up to its NUL, and the padding to a multiple of four bytes.
     private mutating func text() throws(TUIOError) -> String {
-        guard let end = rest.firstIndex(of: 0) else { throw TUIOError(message: "no text of OSC") }
+        guard let end = rest.firstIndex(of: 0) else { throw TUIOError(message: "an OSC string without an end") }
         let text = String(decoding: rest[..<end], as: UTF8.self)
         _ = try take((end - rest.startIndex) / 4 * 4 + 4)
         return text
@@ -99,7 +99,7 @@ private struct OSCReader {
     }
 
     private mutating func take(_ count: Int) throws(TUIOError) -> ArraySlice<UInt8> {
-        guard count <= rest.count else { throw TUIOError(message: "a message of OSC that is cut") }
+        guard count <= rest.count else { throw TUIOError(message: "an OSC message that is cut off") }
         defer { rest = rest.dropFirst(count) }
         return rest.prefix(count)
     }

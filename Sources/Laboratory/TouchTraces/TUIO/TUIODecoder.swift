@@ -217,7 +217,7 @@ private enum TUIOMessage {
             return arguments[index]
         }
 
-        private var wrong: TUIOError { TUIOError(message: "\(address) with arguments that are not right") }
+        private var wrong: TUIOError { TUIOError(message: "\(address) with invalid arguments") }
 
         func text(_ index: Int) throws(TUIOError) -> String {
             guard case .text(let text) = try value(index) else { throw wrong }

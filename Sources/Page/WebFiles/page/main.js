@@ -41,7 +41,7 @@ const send = (line) => {
 };
 // While another client holds the camera's lease, the daemon would refuse to move it.
 const ask = async (request) => {
-    const message = connection.mayFeed ? lock.refusal(camera()) : "The page cannot ask the daemon now.";
+    const message = connection.mayFeed ? lock.refusal(camera()) : "The page has no connection now.";
     return message ? {type: "error", message} : connection.ask({camera: chosen, ...request});
 };
 
@@ -263,7 +263,7 @@ function announce({position}) {
 // A replay has exclusive control of its camera, unless it is at its end or the daemon plays it by itself.
 const move = (line) => {
     const {replay} = camera() ?? {};
-    if (replay && replay.state !== "at-end" && !replay.trace) toast("A replay moves this camera: End lets it go.");
+    if (replay && replay.state !== "at-end" && !replay.trace) toast("A replay moves this camera: End stops it.");
     else if (lock.refusal(camera())) toast(lock.refusal(camera()));
     else send(line);
 };
@@ -305,7 +305,7 @@ async function showStyle(map) {
         view.styled = await Styled.make($("#map"), map, {tell, credit});
         view.grid = $("#grid").value = "none";
     } catch (error) {
-        tell(`No map in the style: ${error.message}`);
+        tell(`No styled map: ${error.message}`);
     }
     draw();
 }
@@ -355,7 +355,7 @@ $("#search").oninput = () => {
 $("#stop").onclick = () => {
     log.isStopped = !log.isStopped;
     $("#stop").setAttribute("aria-pressed", String(log.isStopped));
-    $("#stop").textContent = log.isStopped ? "Go on" : "Stop";
+    $("#stop").textContent = log.isStopped ? "Start" : "Stop";
 };
 $("#copy").onclick = async () => {
     await copy(log.lines);
@@ -418,11 +418,11 @@ $("#open-surface").onclick = () => surface.open();
 $("#share [data-close]").onclick = () => $("#share").close();
 $("#open-share").onclick = () => {
     const {links = [], network} = connection.page ?? {};
-    const texts = {surface: "A touch surface for this camera", watch: "To look only"};
+    const texts = {surface: "A touch surface for this camera", watch: "Watch only"};
     $("#share .note").textContent = !links.length ? "This link may only watch."
-        : network ? "A phone in the same network opens these by its camera."
-            : "Only this machine can open these. A phone in the same network can, once the server is started so; "
-                + "who can listen to the network can move cameras, too:";
+        : network ? "Scan these with a phone on the same network."
+            : "Only this machine can open these. For a phone on the same network, start the server like this; "
+                + "those who can read its traffic can move cameras, too:";
     const command = "gimbal web --listen 0.0.0.0 --insecure-lan";
     $("#share .links").replaceChildren(
         ...links.length && !network ? [shared("", command)] : [],
@@ -470,8 +470,8 @@ let awaited = 0;
 
 function showReading({ahead, progress}) {
     if (awaited === 0) return;
-    reading = ahead ? `${ahead} ${ahead === 1 ? "recording is" : "recordings are"} read before this one.`
-        : `The recording is being read: ${Math.round(progress * 100)}%.`;
+    reading = ahead ? `${ahead} ${ahead === 1 ? "recording is" : "recordings are"} ahead of this one.`
+        : `Reading the recording: ${Math.round(progress * 100)}%.`;
     toast(reading, true);
 }
 

@@ -47,7 +47,7 @@ export class Step {
         for (const [index, name] of names.entries()) this.show(this.rows.children[index], name, wallTime);
         this.note.textContent = this.isOff ? "This screen's clock is wrong: it cannot be in step."
             : this.clock?.synchronized === false ? "The server's clock is not synchronized."
-                : this.clock?.errorMs === undefined ? "" : `The server's clock is right to ${amount(this.clock.errorMs)}.`;
+                : this.clock?.errorMs === undefined ? "" : `The server's clock is within ${amount(this.clock.errorMs)}.`;
         this.note.dataset.state = this.isOff || this.clock?.synchronized === false ? "bad" : "good";
         return true;
     }

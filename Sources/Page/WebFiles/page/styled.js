@@ -10,7 +10,7 @@ const ENGINE = "/map-engine.js";
 globalThis.trustedTypes?.createPolicy("default", {
     createScriptURL(address) {
         if (address.startsWith(`blob:${location.origin}/`)) return address;
-        throw new TypeError(`${address} is no worker of the map's`);
+        throw new TypeError(`${address} is not the map's worker`);
     },
 });
 
@@ -31,14 +31,14 @@ export class Styled {
     static async make(container, {style, origins}, {tell, credit}) {
         const module = await import(ENGINE);
         const engine = module.Map ? module : globalThis.maplibregl;
-        if (!engine?.Map) throw new Error("the file of --map-engine is not maplibre-gl.js");
+        if (!engine?.Map) throw new Error("--map-engine is not maplibre-gl.js");
         const map = new engine.Map({
             container, style, interactive: false, attributionControl: false, fadeDuration: 0, maxPitch: 65,
         });
         map.on("error", ({error}) => {
             const origin = URL.canParse(error.url) ? new URL(error.url).origin : null;
             const isKeptOut = origin !== null && !origins.includes(origin);
-            tell(isKeptOut ? `The style needs ${origin}: name it by gimbal-web --map-origin` : `The map: ${error.message}`);
+            tell(isKeptOut ? `The style needs ${origin}: see gimbal-web --map-origin` : `The map: ${error.message}`);
         });
         map.on("sourcedata", ({sourceDataType}) => {
             if (sourceDataType !== "metadata") return;

@@ -27,9 +27,9 @@ export async function read(file) {
     }
     if (tour?.type !== "gimbal-tour") return null;
     const {version, name, keyframes} = tour;
-    if (version !== 1) return {message: "a tour of another version."};
+    if (version !== 1) return {message: "version must be 1."};
     const wrong = Array.isArray(keyframes) && keyframes.length ? keyframes.findIndex((keyframe) => !isKeyframe(keyframe)) : 0;
-    if (wrong >= 0) return {message: `keyframe ${wrong + 1} is none.`};
+    if (wrong >= 0) return {message: `invalid keyframe ${wrong + 1}.`};
     return {name: typeof name === "string" ? name : undefined, keyframes};
 }
 

@@ -152,7 +152,7 @@ export class Tour {
         const [button, edge] = ["button", "span"].map((name) => document.createElement(name));
         edge.className = "edge";
         button.append(document.createElement("b"), document.createElement("span"));
-        button.title = "Arrow keys move its place, with shift its time; Delete removes it";
+        button.title = "Arrow keys move it, with Shift change its time; Delete removes it";
         button.onclick = () => this.choose(index);
         button.onkeydown = (event) => this.key(event, index);
         edge.onpointerdown = (event) => {

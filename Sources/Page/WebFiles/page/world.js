@@ -28,7 +28,7 @@ function ring(differences) {
 // Returns the rings of all countries, and for each its name, and where its largest ring is and how wide.
 export async function loadWorld() {
     const response = await fetch("/world.json");
-    if (!response.ok) throw new Error(`the world is not there: ${response.status}`);
+    if (!response.ok) throw new Error(`no world map: ${response.status}`);
     const world = await response.json();
     const shapes = world.countries.map(([name, rings]) => ({name, rings: rings.map(ring)}));
     const countries = shapes.map(({name, rings}) => {

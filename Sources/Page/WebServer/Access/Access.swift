@@ -65,7 +65,7 @@ package struct Access: Sendable {
     package func checkHost(_ head: HTTPRequest) throws(HTTPRefusal) {
         // The first Host is the authority; a second one is still among the fields.
         guard let host = head.authority, head.headerFields[.host] == nil, hosts.contains(host.lowercased()) else {
-            throw HTTPRefusal(.misdirectedRequest, "this server goes by other names; see gimbal-web --host")
+            throw HTTPRefusal(.misdirectedRequest, "Host is not a name of this server; see gimbal-web --host")
         }
     }
 
@@ -73,7 +73,7 @@ package struct Access: Sendable {
     /// says so.
     package func checkSender(_ head: HTTPRequest) throws(HTTPRefusal) {
         guard !head.headerFields[values: .origin].isEmpty else {
-            throw HTTPRefusal(.forbidden, "Origin must be \(scheme):// and the host that is asked")
+            throw HTTPRefusal(.forbidden, "Origin must be \(scheme):// and the requested host")
         }
         try checkReader(head)
     }
@@ -85,11 +85,11 @@ package struct Access: Sendable {
         let origins = head.headerFields[values: .origin]
         guard origins.isEmpty || origins.count == 1 && isOwn(origin: origins[0]) else {
             throw HTTPRefusal(
-                .forbidden, "Origin must be \(scheme):// and the host that is asked; see gimbal-web --allow-origin")
+                .forbidden, "Origin must be \(scheme):// and the requested host; see gimbal-web --allow-origin")
         }
         let sites = head.headerFields[values: .secFetchSite]
         guard sites.allSatisfy({ $0 == "same-origin" || $0 == "none" }) else {
-            throw HTTPRefusal(.forbidden, "this is not for pages of other sites")
+            throw HTTPRefusal(.forbidden, "pages of other sites are not allowed here")
         }
     }
 
@@ -109,7 +109,7 @@ package struct Access: Sendable {
     /// Returns what the token of a request allows.
     package func role(of head: HTTPRequest) throws(HTTPRefusal) -> Role {
         guard let role = token(of: head).flatMap(tokens.role) else {
-            throw HTTPRefusal(.unauthorized, "a token is needed: open the link that gimbal-web has printed")
+            throw HTTPRefusal(.unauthorized, "a token is needed: open the link that gimbal-web printed")
         }
         return role
     }
@@ -117,7 +117,7 @@ package struct Access: Sendable {
     /// Checks that a request may read metrics.
     package func checkMetrics(_ head: HTTPRequest) throws(HTTPRefusal) {
         guard let metricsToken, let token = token(of: head), Tokens.isSame(token, metricsToken) else {
-            throw HTTPRefusal(.unauthorized, "a token is needed: that of gimbal-web --metrics-token")
+            throw HTTPRefusal(.unauthorized, "a token is needed: the one from gimbal-web --metrics-token")
         }
     }
 

@@ -77,7 +77,7 @@ extension Tokens {
             throw FileError(
                 description:
                     "\(path) must have two lines, the token that feeds and the one that watches: 16 to 128 "
-                    + "of A-Z a-z 0-9 - _ each, and not the same. Remove it, and new ones are made")
+                    + "of A-Z a-z 0-9 - _ each, and different. To have new ones made, remove the file")
         }
         self = tokens
     }
@@ -89,7 +89,7 @@ extension Tokens {
             throw FileError(
                 description:
                     "\(path) must have one line, the token that reads metrics: 16 to 128 of A-Z a-z 0-9 - _. "
-                    + "Remove it, and a new one is made")
+                    + "To have a new one made, remove the file")
         }
         return String(lines[0])
     }
@@ -98,7 +98,7 @@ extension Tokens {
     private static func kept(in path: String, new text: String) throws(FileError) -> String {
         if let text = try contents(path) { return text }
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw error("cannot make", path) }
+        guard descriptor >= 0 else { throw error("cannot create", path) }
         defer { _ = close(descriptor) }
         let bytes = Array(text.utf8)
         guard unsafe write(descriptor, bytes, bytes.count) == bytes.count else {
@@ -121,9 +121,9 @@ extension Tokens {
         defer { _ = close(descriptor) }
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { throw error("cannot read", path) }
-        guard status.st_mode & S_IFMT == S_IFREG else { throw FileError(description: "\(path) is no regular file") }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw FileError(description: "\(path) is not a regular file") }
         guard status.st_mode & 0o077 == 0 else {
-            throw FileError(description: "\(path) is open to other users, and must have the mode 0600")
+            throw FileError(description: "\(path) is open to other users: its mode must be 0600")
         }
         var bytes = [UInt8](repeating: 0, count: 512)
         let count = unsafe read(descriptor, &bytes, bytes.count)

@@ -233,7 +233,7 @@ extension Follower.State {
         unmeasured = news.reduce(0) { $0 + $1.bytes.count }
         // With half of it free, the next measurement comes only after as many bytes.
         guard unmeasured > Self.mostBytes / 2 else { return }
-        refused("its \(cameras.count) cameras are more than can be followed")
+        refused("its \(cameras.count) cameras are too many to follow")
         (cameras, unmeasured) = ([:], 0)
         throw TooManyCameras()
     }

@@ -175,18 +175,18 @@ struct Responder: Sendable {
             guard access.guest(request.head) != nil else { throw Self.unknownMethod }
             return .mayAsk
         case (.post, _):
-            throw HTTPRefusal(.notFound, "lines are sent to /lines, a recording to /recording")
+            throw HTTPRefusal(.notFound, "lines go to /lines, a recording to /recording")
         default: throw Self.unknownMethod
         }
     }
 
-    private static let unknownMethod = HTTPRefusal(.methodNotAllowed, "only GET, HEAD and POST are known here")
+    private static let unknownMethod = HTTPRefusal(.methodNotAllowed, "only GET, HEAD and POST are supported")
 
     /// Returns the page that sent a request to change something.
     private func feeder(_ request: Request, over channel: any Channel) throws(HTTPRefusal) -> Page {
         try access.checkSender(request.head)
         guard try access.role(of: request.head) == .feed else {
-            throw HTTPRefusal(.forbidden, "this link may only watch; another one moves cameras")
+            throw HTTPRefusal(.forbidden, "this link may only watch; moving cameras needs another one")
         }
         places.keep(channel)
         return try pages.page(request.headers[.page])
@@ -196,13 +196,13 @@ struct Responder: Sendable {
     private func lease(of request: Request) throws(HTTPRefusal) -> Int? {
         guard let text = request.uri.queryParameters["lease"] else { return nil }
         guard let lease = Int(text), lease >= 0 else {
-            throw HTTPRefusal(.badRequest, "lease is a lease's number: an integer from 0")
+            throw HTTPRefusal(.badRequest, "lease must be the number of a lease: an integer, 0 or more")
         }
         return lease
     }
 
     private func body(of request: Request, atMost limit: Int) async throws(HTTPRefusal) -> [UInt8] {
-        let tooLarge = HTTPRefusal(.contentTooLarge, "a request like this has at most \(limit) bytes")
+        let tooLarge = HTTPRefusal(.contentTooLarge, "this request may have at most \(limit) bytes")
         if let length = request.headers[.contentLength].flatMap(Int.init), length > limit { throw tooLarge }
         var bytes: [UInt8] = []
         do {
@@ -213,7 +213,7 @@ struct Responder: Sendable {
         } catch let refusal as HTTPRefusal {
             throw refusal
         } catch {
-            throw HTTPRefusal(.badRequest, "the request broke off")
+            throw HTTPRefusal(.badRequest, "the request is incomplete")
         }
         return bytes
     }

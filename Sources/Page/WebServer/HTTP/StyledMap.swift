@@ -23,7 +23,7 @@ package struct StyledMap: Sendable {
     /// - Throws: ``StartError`` if there is no such style or file.
     package init(style: String, engine path: String, others: [Origin]) throws(StartError) {
         guard let own = Self.origin(of: style) else {
-            throw StartError(description: "\(style) is no address of a style", isOfOptions: true)
+            throw StartError(description: "\(style) is not the URL of a style", isOfOptions: true)
         }
         self.style = style
         origins = [own] + others.filter { $0 != own }
@@ -53,7 +53,7 @@ package struct StyledMap: Sendable {
             guard count >= 0 else { throw error("cannot be read: \(unsafe String(cString: strerror(errno)))") }
             if count == 0 { break }
             bytes += piece[..<count]
-            guard bytes.count <= mostBytes else { throw error("has more than \(mostBytes >> 20) MiB") }
+            guard bytes.count <= mostBytes else { throw error("is larger than \(mostBytes >> 20) MiB") }
         }
         guard !bytes.isEmpty else { throw error("is empty") }
         return bytes

@@ -69,7 +69,7 @@ final class Page: Sendable {
         try Self.check(bytes)
         let connection = try await openConnection()
         guard connection.isWritable else {
-            throw HTTPRefusal(.serviceUnavailable, "the daemon has not taken the lines before", retryAfter: 1)
+            throw HTTPRefusal(.serviceUnavailable, "the daemon has not taken the previous lines", retryAfter: 1)
         }
         connection.send(bytes.last == 0x0a ? bytes : bytes + [0x0a])
     }
@@ -80,12 +80,12 @@ final class Page: Sendable {
         var position = 0
         while let line = try lines.next(in: bytes.span, at: &position, isLast: true) {
             let isTrace = try lines.decode(bytes.span.extracting(line))
-            if isTrace { throw lines.refusal("a trace is sent as a recording, to /recording") }
+            if isTrace { throw lines.refusal("a trace must be sent as a recording, to /recording") }
             for request in lines.requests {
                 switch request.body {
-                case .trace, .traceEnd: throw lines.refusal("a trace is sent as a recording, to /recording")
+                case .trace, .traceEnd: throw lines.refusal("a trace must be sent as a recording, to /recording")
                 case .subscribe, .subscribeAll, .unsubscribe, .unsubscribeAll:
-                    throw lines.refusal("the stream tells of all cameras; a page subscribes to none")
+                    throw lines.refusal("the stream covers all cameras; a page must not subscribe")
                 default: break
                 }
             }

@@ -37,10 +37,10 @@ final class Pages: Sendable {
     /// Returns the page that sent a request.
     func page(_ id: String?) throws(HTTPRefusal) -> Page {
         guard let id else {
-            throw HTTPRefusal(.badRequest, "Gimbal-Page is missing: the first line of a stream tells it")
+            throw HTTPRefusal(.badRequest, "Gimbal-Page is missing: use the id in the first line of the stream")
         }
         guard let page = state.withLock({ $0.pages[id] }), page.role == .feed else {
-            throw HTTPRefusal(.conflict, "no stream has this page, so its lines have no sender")
+            throw HTTPRefusal(.conflict, "Gimbal-Page must be the id of a page with an open stream")
         }
         return page
     }
@@ -55,7 +55,7 @@ final class Pages: Sendable {
             return (false, true)
         }
         if isFull {
-            throw HTTPRefusal(.serviceUnavailable, "\(limits.recordings) recordings are played already", retryAfter: 5)
+            throw HTTPRefusal(.serviceUnavailable, "\(limits.recordings) recordings are already playing", retryAfter: 5)
         }
         if !isFirst {
             throw HTTPRefusal(.tooManyRequests, "another recording of this page is being read", retryAfter: 5)

@@ -77,10 +77,10 @@ struct Recording: ~Copyable {
             throw lines.refusal("\(error)")
         }
         guard converter.notes.damagedCount <= Self.mostBadLines else {
-            throw lines.refusal("this is no recording: more than \(Self.mostBadLines) lines of it cannot be read")
+            throw lines.refusal("this is not a recording: more than \(Self.mostBadLines) lines of it cannot be read")
         }
         guard trace.count <= mostTraceBytes else {
-            throw lines.refusal("this recording makes a trace of more than \(mostTraceBytes) bytes")
+            throw lines.refusal("the trace of this recording has more than \(mostTraceBytes) bytes")
         }
     }
 
@@ -89,7 +89,7 @@ struct Recording: ~Copyable {
         while let line = try lines.next(in: trace.span, at: &position, isLast: isLast) {
             // The daemon would take such lines as live input, for any camera.
             if isOver {
-                throw lines.refusal("line \(lines.number) stands behind the trace-end: a recording is one trace")
+                throw lines.refusal("line \(lines.number) comes after trace-end: a recording is one trace")
             }
             let text = trace.span.extracting(line)
             if header == nil { try readHeader(text) } else { try readLine(text) }
@@ -102,7 +102,7 @@ struct Recording: ~Copyable {
             try header.set([
                 ("camera", .string(camera)), ("id", .string("recording")), ("pauseAtEnd", .bool(true)),
             ])
-            guard header.isRight else { throw TraceError("has a header that is not right") }
+            guard header.isRight else { throw TraceError("has an invalid header") }
             (self.header, body) = (header, position)
         } catch {
             throw lines.refusal("this \(error)")
@@ -116,7 +116,7 @@ struct Recording: ~Copyable {
         for request in lines.requests {
             if let what = Self.foreign(request.body) {
                 throw lines.refusal(
-                    "line \(lines.number) \(what): a recording holds gestures, fingers, commands and markers only")
+                    "line \(lines.number) \(what): a recording may have only gestures, fingers, commands and markers")
             }
             if case .traceEnd = request.body { isOver = true }
             guard let time = request.timeMs else { continue }
@@ -130,7 +130,7 @@ struct Recording: ~Copyable {
         case .traceEnd: nil
         case .subscribe, .subscribeAll, .unsubscribe, .unsubscribeAll: "subscribes, or ends a subscription"
         case .trace: "begins another trace"
-        default: body.isOfTraces ? nil : body.steersReplay ? "steers a replay" : "asks something"
+        default: body.isOfTraces ? nil : body.steersReplay ? "controls a replay" : "is a query"
         }
     }
 

@@ -93,7 +93,7 @@ import Testing
         let header = #"{"type":"trace","version":1}"# + "\n"
         let (status, _, errors) = try gimbal(nil, ["plot", "-"], input: header + touches.joined())
         #expect(status == 0)
-        #expect(errors.contains("the fingers of the first 64 surfaces are drawn") == (surfaces > 64), "\(errors)")
+        #expect(errors.contains("only the fingers of the first 64 surfaces are drawn") == (surfaces > 64), "\(errors)")
     }
 
     @Test(arguments: [([], "is guessed from where fingers were"), (["--viewport", "390x844"], "is given")])
@@ -150,7 +150,7 @@ import Testing
     @Test func whatCannotBeReadIsSaidInOneLine() throws {
         for (input, reason) in [
             ("", "empty"), ("hello\n", "\"hello\""),
-            ("/tuio/2Dcur set 1 0.5 0.5\n", "this is a TUIO log, which is not read"),
+            ("/tuio/2Dcur set 1 0.5 0.5\n", "this is a TUIO log, which cannot be read"),
         ] {
             let (status, output, errors) = try gimbal(nil, ["convert", "-"], input: input)
             #expect(status == 65 && output.isEmpty && errors.contains(reason), "\(errors)")
@@ -209,7 +209,7 @@ import Testing
             rows.contains { $0.contains("2 lines in 0:00.100") } && rows.contains { $0.contains("2 lines in 0:00.020") }
         )
         #expect(rows.contains { $0.contains("line 8: timeMs must not be before") })
-        #expect(rows.contains { $0.contains("line 11: this stands behind trace-end") })
+        #expect(rows.contains { $0.contains("line 11: this is after trace-end") })
         let json = try JSON(try gimbal(nil, ["inspect", "--json", "-"], input: twoTraces).output[0])
         let traces = try #require(json["traces"]?.array)
         #expect(traces.map { $0["line"]?.number } == [1, 6] && traces[0]["camera"]?.string == "left")

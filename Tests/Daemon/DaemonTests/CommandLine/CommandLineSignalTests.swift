@@ -236,7 +236,7 @@ final class Running {
         let words =
             command == "record" ? ["record", "--duration", "1ms", "-o", output] : [command, trace, "-o", output]
         let refused = try gimbal(daemon, words)
-        #expect(refused.status == 73 && refused.errors.contains("out.svg is there already: --force"), "\(refused)")
+        #expect(refused.status == 73 && refused.errors.contains("out.svg already exists: --force"), "\(refused)")
         #expect(try String(contentsOfFile: output, encoding: .utf8) == "old")
         let replaced = try gimbal(daemon, words + ["--force"])
         #expect(replaced.status == 0, "\(replaced.errors)")

@@ -45,8 +45,8 @@ import Testing
             """, input: Array((drag() + lift).utf8))
         #expect(status == 69 && output.contains("\"frames\":22"), "\(errors)")
         let lines = errors.split(separator: "\n")
-        #expect(lines.count == 2 && lines[0].contains("cannot be unpacked to its end by \(program)"), "\(errors)")
-        #expect(lines.last?.contains("packed by \(program), which is not installed (Debian: apt install ") == true)
+        #expect(lines.count == 2 && lines[0].contains("cannot be unpacked completely by \(program)"), "\(errors)")
+        #expect(lines.last?.contains("unpacked by \(program), which is not installed (Debian: apt install ") == true)
     }
 
     /// A lot of blanks in a few kilobytes: unpacked data is not kept.

@@ -152,7 +152,7 @@ func subcommands() throws -> [String] {
         replay.waitUntilExit()
         #expect(told["type"]?.string == "trace-ended" && told["cut"]?.bool == true)
         let said = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        #expect(replay.terminationStatus == 69 && said.contains("ended before its end"))
+        #expect(replay.terminationStatus == 69 && said.contains("was ended early"))
     }
 
     @Test func whoWatchesACameraThatIsNotThereIsToldSo() throws {
@@ -300,6 +300,6 @@ func subcommands() throws -> [String] {
             try JSON(gimbal(daemon, ["get", "--camera", "-5", "--create"]).output.first ?? "")["camera"]?.string == "-5"
         )
         let none = try gimbal(nil, ["get", "--socket", "/etc/passwd"])
-        #expect(none.status == 64 && none.errors.contains("/etc/passwd is no socket"))
+        #expect(none.status == 64 && none.errors.contains("/etc/passwd is not a socket"))
     }
 }

@@ -11,7 +11,7 @@ import Testing
         ("anmate --zoom 3", "Did you mean 'animate'?"),
         ("quux", "There is no command 'quux'. 'gimbal --help' lists them."),
         ("pan.ndjson", "Did you mean 'replay pan.ndjson'?"),
-        ("--camera left get", "'--camera' stands behind the command, such as: gimbal get --camera …"),
+        ("--camera left get", "'--camera' belongs after the command, as in: gimbal get --camera …"),
         ("move --zom 3", "Unknown option '--zom'. Did you mean '--zoom'?"),
         ("fit --paddin 3 1,2 3,4", "Unknown option '--paddin'. Did you mean '--padding'?"),
         ("viewport --pading 3", "Did you mean '--padding'?"),
@@ -38,8 +38,8 @@ import Testing
         ("move --target 49.26 -123.11", "write '--target 49.26,-123.11'"),
         ("expect x.ndjson --at end zoom 15.5", "write '--at end --zoom 15.5'"),
         ("move --target 49.26, -123.11", "Did you mean '49.26,-123.11'?"),
-        ("move --target -123.11,49.26", "latitude comes first, and is -90 to 90. Did you mean 49.26,-123.11?"),
-        ("move --target 200,300", "latitude comes first, and is -90 to 90."),
+        ("move --target -123.11,49.26", "latitude comes first and must be -90 to 90. Did you mean 49.26,-123.11?"),
+        ("move --target 200,300", "latitude comes first and must be -90 to 90."),
         ("bounds -123.11,49.26 -110,50", "Did you mean 49.26,-123.11?"),
         ("project 151.2,-33.9", "Did you mean -33.9,151.2?"),
         ("unproject 195", "such as 195,422"),
@@ -52,10 +52,10 @@ import Testing
         ("watch --events idel", "Did you mean idle?"),
         ("get --timeout -1s", "--timeout must be 0 or more"),
         ("animate --zoom 3 --easing bouncy", "ease-in-out"),
-        ("get --camera left --camera right", "--camera is there 2 times"),
-        ("replay --camera=a --camera=b x", "--camera is there 2 times"),
-        ("record --camera a --camera b", "--camera is there 2 times"),
-        ("plot x.ndjson -o t.jpg", "as .svg, .png or .pdf, and not as .jpg"),
+        ("get --camera left --camera right", "--camera is given 2 times"),
+        ("replay --camera=a --camera=b x", "--camera is given 2 times"),
+        ("record --camera a --camera b", "--camera is given 2 times"),
+        ("plot x.ndjson -o t.jpg", "as .svg, .png or .pdf, not as .jpg"),
     ])
     func anInvalidValueIsAnsweredByHowItIsWritten(_ line: String, _ expected: String) throws {
         let (status, output, errors) = try gimbal(nil, line.split(separator: " ").map(String.init))
@@ -145,14 +145,16 @@ import Testing
         let asks = !line.hasPrefix("replay") && !line.hasPrefix("send")
         #expect(status == (asks ? 69 : 75) && output.filter { !$0.hasPrefix("{\"type\":\"trace") }.isEmpty)
         #expect(
-            errors.contains(asks ? "does not answer: nothing came within 50 ms" : "not done within 50 ms"), "\(errors)")
+            errors.contains(
+                asks ? "does not answer: nothing came within 50 ms" : "not done within the --timeout of 50 ms"),
+            "\(errors)")
     }
 
     @Test func anAnimationIsGivenUpAfterItsTime() throws {
         let daemon = try DaemonProcess()
         let (status, output, errors) = try gimbal(
             daemon, ["animate", "--zoom", "9", "--duration", "1h", "--timeout", "3s"])
-        #expect(status == 75 && output.isEmpty && errors.contains("not done within 3 s"), "\(errors)")
+        #expect(status == 75 && output.isEmpty && errors.contains("not done within the --timeout of 3 s"), "\(errors)")
     }
 
     // MARK: The daemon

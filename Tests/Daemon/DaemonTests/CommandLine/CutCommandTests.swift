@@ -36,7 +36,7 @@ import Testing
     @Test func whereTheCutBeginsAndWhatIsLeftOutIsSaid() throws {
         let (status, trace, errors) = try gimbal(nil, ["cut", "-", "--from", "500ms"], input: fling)
         let said = errors.split(separator: "\n")
-        #expect(status == 0 && said.count == 2 && said.first?.hasPrefix("-: 1 line left out") == true, "\(errors)")
+        #expect(status == 0 && said.count == 2 && said.first?.hasPrefix("-: left out 1 line") == true, "\(errors)")
         #expect(said.last == "-: the camera moves by itself at 0:00.500: the cut begins at 0:00.100")
         #expect(try JSON(trace.first ?? "")["speed"]?.number == 4)
         #expect(try trace.map { try JSON($0)["phase"]?.string } == [nil, "changed", "ended", "ended", nil])

@@ -50,7 +50,7 @@ import Testing
 
     @Test func tracesOfTheFolderArePlayedAndARestartInPlaceReadsThemAnew() throws {
         #expect(try answer("traces")["traces"]?.array?.compactMap { $0["trace"]?.string } == ["tour.ndjson"])
-        #expect(daemon.logs("bad.ndjson is left out: line 2: ") && daemon.logs("pipe is left out: "))
+        #expect(daemon.logs("bad.ndjson is skipped: line 2: ") && daemon.logs("pipe is skipped: "))
         #expect(try gimbal(daemon, ["attract", "bad.ndjson"]).status == 1)
         let watcher = try SocketClient(daemon.socket)
         try watcher.send(#"{"type":"subscribe"}"#)

@@ -121,7 +121,7 @@ import Testing
         let terminal = try player(daemon, ["--paused", try minute(daemon)], columns: 40)
         try terminal.wait(for: "paused")
         terminal.press("?")
-        try terminal.wait(for: "marker before, after")
+        try terminal.wait(for: "previous, next marker")
         try terminal.wait(for: "paused")
         terminal.press("?[")
         try terminal.wait(for: "no marker before")

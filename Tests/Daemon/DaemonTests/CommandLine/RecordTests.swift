@@ -148,7 +148,7 @@ import Testing
         let words = ["record", "--append", "-o", file, "--duration", "1ms", "--socket", daemon.socket]
         let program = DaemonProcess.products.appendingPathComponent("gimbal")
         let (status, _, errors) = try DaemonProcess.run(program, words)
-        #expect(status == 65 && errors.contains("is no trace"), "\(errors)")
+        #expect(status == 65 && errors.contains("is not a trace"), "\(errors)")
         #expect(try String(contentsOfFile: file, encoding: .utf8) == before)
     }
 

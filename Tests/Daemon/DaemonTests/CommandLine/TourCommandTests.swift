@@ -120,7 +120,7 @@ import Testing
         let plain = try gimbal(nil, ["tour", sample("alps.kml"), "--to", "json"]).output
         #expect(read.output == plain.joined(separator: "\n") + "\n" && read.status == 0, "\(read.errors)")
         let piped = try run("- --to json < <(cat alps.kmz)")
-        #expect(piped.status == 65 && piped.errors.contains("name a KMZ file itself"), "\(piped.errors)")
+        #expect(piped.status == 65 && piped.errors.contains("name the KMZ file itself"), "\(piped.errors)")
     }
 
     @Test func whatIsWrongWithAFileIsSaidBeforeADaemonIsAskedFor() throws {

@@ -238,7 +238,7 @@ import Testing
     @Test func traceHasNoPresent() throws {
         mirror.send(#"{"type":"trace","version":1}"#)
         present(zoom: 4, at: 100)
-        #expect(mirror.lines().contains { $0.contains("invalid-value") && $0.contains("present comes by") })
+        #expect(mirror.lines().contains { $0.contains("invalid-value") && $0.contains("send present on") })
     }
 
     @Test(arguments: ["every", "latest"]) func subscriberIsToldWhatTheWallClockShows(delivery: String) throws {

@@ -57,7 +57,7 @@ import Testing
         owner.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":5},"id":7}"#)
         let answers = owner.lines()
         #expect([3, 4, 6, 7].allSatisfy { answers.contains(#"{"type":"ok","id":\#($0)}"#) })
-        #expect(answers.filter { $0.contains("a trace runs on this connection") }.count == 1)
+        #expect(answers.filter { $0.contains("a trace is running on this connection") }.count == 1)
         #expect(follower.lines().allSatisfy { $0.contains(#""camera":"main""#) })
     }
 

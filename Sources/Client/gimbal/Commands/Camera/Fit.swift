@@ -52,7 +52,7 @@ struct Fit: ParsableCommand {
 
     private func tell(_ daemon: Conversation, _ bounds: CoordinateBounds) throws {
         try daemon.show(.cameraForBounds(bounds, insets: insets)) { (fit: BoundsFit) in
-            let remark: PrintableText = fit.fits ? "" : ", where they do not fit"
+            let remark: PrintableText = fit.fits ? "" : ", but the bounds do not fit"
             return [fit.position.map { $0.text + remark } ?? "nowhere: the padding leaves no room"]
         }
     }
@@ -62,7 +62,7 @@ extension CoordinateBounds {
     /// - Throws: a usage error if the first corner is north of the second.
     init(from southWest: LatLng, to northEast: LatLng) throws {
         guard let bounds = Self(southWest: southWest, northEast: northEast) else {
-            throw ValidationError("The south-west corner comes first, and the first is north of the second.")
+            throw ValidationError("The south-west corner comes first; here, the first corner is north of the second.")
         }
         self = bounds
     }

@@ -16,14 +16,14 @@ struct IdleOptions: ParsableArguments {
 
     func validate() throws {
         if let after, !ClosedRange.idleTimes.contains(after.milliseconds) {
-            throw ValidationError("--after is 1s to 24h.")
+            throw ValidationError("--after must be 1s to 24h.")
         }
     }
 
     /// Checks that an action is not both set and removed.
     func check(_ action: String?) throws {
-        if action != nil, none { throw ValidationError("Either --none or an action.") }
-        if action == nil, after != nil { throw ValidationError("--after goes with an action.") }
+        if action != nil, none { throw ValidationError("Name an action or --none, not both.") }
+        if action == nil, after != nil { throw ValidationError("--after needs an action.") }
     }
 
     /// Sets or removes an action if asked to; then shows the current one.
@@ -69,7 +69,7 @@ struct Home: ParsableCommand {
 
     func validate() throws {
         try idle.check(position.map { _ in "" })
-        if position == nil, duration != nil { throw ValidationError("--duration goes with a place.") }
+        if position == nil, duration != nil { throw ValidationError("--duration needs a place.") }
         try gimbal.check("--duration", duration?.milliseconds, 0...3_600_000, " ms")
     }
 
@@ -104,7 +104,7 @@ struct Attract: ParsableCommand {
 
     func validate() throws {
         try idle.check(trace)
-        if trace == nil, once { throw ValidationError("--once goes with a trace.") }
+        if trace == nil, once { throw ValidationError("--once needs a trace.") }
     }
 
     func run() throws { try idle.run(trace.map { .play(trace: $0, loop: !once) }) }
@@ -141,7 +141,7 @@ struct HomePosition: TypedArgument {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 3 || parts.count == 5 else {
             throw ValidationError(
-                "write latitude, longitude and zoom, such as 48.8584,2.2945,14; or bearing and viewing angle behind.")
+                "write latitude, longitude and zoom, such as 48.8584,2.2945,14; bearing and viewing angle may follow.")
         }
         let rest = try parts[2...].map { try Number(typed: $0).value } + [0, 0]
         position = CameraPosition(

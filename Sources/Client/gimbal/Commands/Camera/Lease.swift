@@ -43,11 +43,11 @@ struct Lease: ParsableCommand {
     static let longest = ClosedRange.leases.upperBound
 
     func validate() throws {
-        if command.isEmpty { throw ValidationError("Write the command behind --, as in: gimbal lease -- gimbal stop.") }
+        if command.isEmpty { throw ValidationError("Write the command after --, as in: gimbal lease -- gimbal stop.") }
         if let time = self.for, !ClosedRange.leases.contains(time.milliseconds) {
-            throw ValidationError("--for is 1 millisecond to an hour.")
+            throw ValidationError("--for must be 1 millisecond to an hour.")
         }
-        if let label, !(1...256).contains(label.utf8.count) { throw ValidationError("--label has 1 to 256 bytes.") }
+        if let label, !(1...256).contains(label.utf8.count) { throw ValidationError("--label must be 1 to 256 bytes.") }
     }
 
     func run() throws {

@@ -40,9 +40,9 @@ struct UpdateOptions: ParsableArguments {
     func validate() throws {
         let attributes = [target != nil, zoom != nil, bearing != nil, viewingAngle != nil].count { $0 }
         let steps = [zoomIn, zoomOut, zoomBy != nil, scrollBy != nil].count { $0 }
-        if focus != nil, zoomBy == nil { throw ValidationError("--focus goes with --zoom-by.") }
+        if focus != nil, zoomBy == nil { throw ValidationError("--focus needs --zoom-by.") }
         switch (attributes, steps) {
-        case (0, 0): throw ValidationError("Nothing says where to, such as --target, --zoom or --scroll-by.")
+        case (0, 0): throw ValidationError("Say where to move, such as by --target, --zoom or --scroll-by.")
         case (_, 0), (0, 1): break
         default: throw ValidationError("--zoom-in, --zoom-out, --zoom-by and --scroll-by stand alone.")
         }
@@ -111,7 +111,7 @@ struct AnimationOptions: ParsableArguments {
 
     func validate() throws {
         if !flight, curve != nil || speed != nil || maxDuration != nil {
-            throw ValidationError("--curve, --speed and --max-duration go with --flight.")
+            throw ValidationError("--curve, --speed and --max-duration need --flight.")
         }
     }
 }

@@ -31,8 +31,8 @@ struct Bounds: ParsableCommand {
     @OptionGroup var options: QuestionOptions
 
     func validate() throws {
-        if southWest != nil, none { throw ValidationError("Either --none or corners.") }
-        if southWest != nil, northEast == nil { throw ValidationError("Two corners make bounds, and there is one.") }
+        if southWest != nil, none { throw ValidationError("Name corners or --none, not both.") }
+        if southWest != nil, northEast == nil { throw ValidationError("Bounds need two corners; one is missing.") }
         _ = try bounds
     }
 
@@ -78,9 +78,9 @@ struct ZoomRangeCommand: ParsableCommand {
 
     func validate() throws {
         if ![0, 2].contains(levels.count) {
-            throw ValidationError("Two levels make a range; --min and --max set one.")
+            throw ValidationError("A range needs two levels; --min or --max sets one.")
         }
-        if !levels.isEmpty, min != nil || max != nil { throw ValidationError("Either two levels or --min and --max.") }
+        if !levels.isEmpty, min != nil || max != nil { throw ValidationError("Levels exclude --min and --max.") }
     }
 
     func run() throws {

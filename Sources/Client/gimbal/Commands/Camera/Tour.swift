@@ -81,15 +81,15 @@ struct TourCommand: ParsableCommand {
     func validate() throws {
         if record {
             if file != nil {
-                throw ValidationError("--record makes a tour, and reads no file; -o names the one to write.")
+                throw ValidationError("--record makes a tour and reads no file; -o names the file to write.")
             }
             if trace { throw ValidationError("\"gimbal record\" records a trace; --record makes a tour.") }
             let given = from != nil || name != nil || followPath || following.isGiven || noWait
-            if given { throw ValidationError("--record takes --to, --for, -o, --viewport and the camera's options.") }
+            if given { throw ValidationError("--record takes only --to, --for, -o, --viewport and camera options.") }
         } else {
-            if file == nil { throw ValidationError("Name the file of a tour; - is standard input.") }
+            if file == nil { throw ValidationError("Name a tour file; - is standard input.") }
             if duration != nil { throw ValidationError("--for is for --record.") }
-            if to != nil, trace { throw ValidationError("--to writes a tour and --trace a trace: one of the two.") }
+            if to != nil, trace { throw ValidationError("--to writes a tour and --trace a trace: choose one.") }
             if destination.output != nil, !isWritten { throw ValidationError("-o is for --to, --trace and --record.") }
             if noWait, isWritten { throw ValidationError("--no-wait is for a tour that moves a camera.") }
         }
@@ -200,9 +200,9 @@ struct FollowingOptions: ParsableArguments {
     var isGiven: Bool { speedUp != nil || [zoom, height, viewingAngle, speed].contains { $0 != nil } }
 
     func validate() throws {
-        if zoom != nil, height != nil { throw ValidationError("--zoom and --height say the same: one of the two.") }
+        if zoom != nil, height != nil { throw ValidationError("--zoom and --height set the same thing: choose one.") }
         if speed != nil, speedUp != nil {
-            throw ValidationError("--speed leaves no times that --speed-up could divide.")
+            throw ValidationError("--speed replaces the times that --speed-up would divide: choose one.")
         }
         try check("--zoom", zoom?.value, ZoomRange.limits)
         try check("--height", height?.value, 1...100_000_000, " metres")
@@ -264,7 +264,7 @@ private final class TourRecording {
         }
         if recorder.isFull {
             say(
-                "gimbal: a tour has \(counted(TourKeyframe.most, "keyframe")) and lasts an hour at the most: it ends here"
+                "gimbal: a tour has at most \(counted(TourKeyframe.most, "keyframe")) and lasts at most an hour: it ends here"
             )
         }
     }

@@ -22,7 +22,7 @@ struct Wait: ParsableCommand {
 
     func validate() throws {
         guard let timeout = options.camera.answers.socket.timeout, timeout.milliseconds > 3_600_000 else { return }
-        throw ValidationError("--timeout is an hour at most.")
+        throw ValidationError("--timeout must be at most an hour.")
     }
 
     func run() throws {

@@ -75,11 +75,13 @@ extension Client {
         if more > 0 { facts.append("follows \(counted(more, "camera")) more") }
         if followsAll { facts.append("follows all cameras, including new ones") }
         if let replay { facts.append("plays a trace into \(replay)") }
-        if waits > 0 { facts.append("waits \(waits == 1 ? "" : "\(waits) times " as PrintableText)for a rest") }
+        if waits > 0 {
+            facts.append("waits \(waits == 1 ? "" : "\(waits) times " as PrintableText)for a camera to rest")
+        }
         if unreadBytes > 0 { facts.append("has not read \(counted(unreadBytes, "byte"))") }
         if role == .watchOnly { facts.append("may only watch") }
         if let about { facts.append("says \(String(about.prefix(80)))") }
-        if isSelf { facts.append("asks this") }
+        if isSelf { facts.append("is this command") }
         return facts.joined(separator: "; ")
     }
 }

@@ -31,7 +31,7 @@ struct Send: ParsableCommand {
         for line in lines where !line.hasPrefix("{") && !line.hasPrefix("[") {
             guard unsafe access(line, F_OK) == 0 else { continue }
             throw ValidationError(
-                "'\(line)' is a file, and no line: 'gimbal send <\(line)' sends what is in it, 'gimbal replay \(line)' plays a trace."
+                "'\(line)' is a file, not a line: 'gimbal send <\(line)' sends its lines, 'gimbal replay \(line)' plays a trace."
             )
         }
     }

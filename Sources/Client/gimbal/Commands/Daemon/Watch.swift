@@ -56,9 +56,9 @@ struct Watch: ParsableCommand {
         if all, !cameras.isEmpty { throw ValidationError("--all and --camera exclude each other.") }
         let named = events?.kinds.first { [.gesture, .touch].contains($0) }
         if let named, all {
-            throw ValidationError("--all is not for \(named.rawValue): name the cameras that are to be watched so.")
+            throw ValidationError("--all is not for \(named.rawValue): name the cameras to watch.")
         }
-        if let named, latest { throw ValidationError("--latest is not for \(named.rawValue): each of them counts.") }
+        if let named, latest { throw ValidationError("--latest is not for \(named.rawValue): every event counts.") }
     }
 
     func run() throws {

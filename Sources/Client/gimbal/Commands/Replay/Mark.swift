@@ -24,7 +24,7 @@ struct Mark: ParsableCommand {
     /// - Throws: a `ValidationError` if the label is not a valid marker name.
     static func check(_ label: String) throws {
         guard !(1...256).contains(label.utf8.count) else { return }
-        throw ValidationError("A marker's name has 1 to 256 bytes.")
+        throw ValidationError("A marker's name must be 1 to 256 bytes.")
     }
 
     func validate() throws { try Self.check(text) }

@@ -49,7 +49,7 @@ struct Record: ParsableCommand {
 
     func validate() throws {
         try duration?.checkRange("--duration")
-        if append, destination.file == nil { throw ValidationError("--append is for a file: name it with -o.") }
+        if append, destination.file == nil { throw ValidationError("--append needs a file: name it with -o.") }
         if append, destination.force { throw ValidationError("--append and --force exclude each other.") }
     }
 
@@ -82,7 +82,7 @@ private final class RecordSession {
         // Room for the last line, and blank ones after it.
         let existing = file.existingEdges(upTo: 2 * RequestDecoder.longestLine)
         guard writer.continueFile(existing.beginning.withoutByteOrderMark, existing.end) else {
-            throw Failure(.dataError, "\(options.destination.file ?? "-") is no trace that can go on")
+            throw Failure(.dataError, "\(options.destination.file ?? "-") is not a trace that can be continued")
         }
         connection = try DaemonConnection(options.socket)
         let isQuiet = options.destination.file != nil || isatty(STDOUT_FILENO) == 0

@@ -80,12 +80,12 @@ struct Replay: ParsableCommand {
             if let option = recording.givenOfDevice {
                 throw ValidationError("\(option) is for recordings, not for TUIO.")
             }
-            if !traces.isEmpty { throw ValidationError("Traces are not played with --tuio.") }
+            if !traces.isEmpty { throw ValidationError("Traces and --tuio exclude each other.") }
         } else if traces.isEmpty, recording.device == nil {
             throw ValidationError("Name the traces to play, or a touchscreen with --device /dev/input/eventN.")
         }
         if live || traces.isEmpty, let option = givenForTraces {
-            throw ValidationError("\(option) is for traces, not for fingers as they move.")
+            throw ValidationError("\(option) is for traces, not for live fingers.")
         }
     }
 
@@ -173,7 +173,7 @@ extension TracePlayback.Loop: TypedArgument {
         } else if let times = Int(text), times >= 1, times < 1 << 53 {
             self = .times(times)
         } else {
-            throw ValidationError("write how many times, from 1, or forever.")
+            throw ValidationError("write how many times, 1 or more, or forever.")
         }
     }
 

@@ -38,7 +38,7 @@ struct Diff: ParsableCommand {
     var found: String
 
     func validate() throws {
-        if expected == "-", found == "-" { throw ValidationError("Standard input is one of two at most.") }
+        if expected == "-", found == "-" { throw ValidationError("At most one of the two can be standard input.") }
     }
 
     func run() throws {

@@ -72,16 +72,16 @@ struct Expect: ParsableCommand {
 
     func validate() throws {
         guard files.isEmpty == (camera != nil) else {
-            throw ValidationError("Name the traces or logs to look at, or a camera of the daemon's with --camera.")
+            throw ValidationError("Name the traces or logs to check, or a camera of the daemon with --camera.")
         }
         if files.count > 1, expectations.golden != nil || plot != nil {
             throw ValidationError(
-                "--golden and --plot are about one file; of many, \"golden FILE\" stands in each one's .expect file.")
+                "--golden and --plot are for one file; for several, write \"golden FILE\" in the .expect file of each.")
         }
         if camera != nil, !expectations.hasAny {
             throw ValidationError("Say what is expected, such as --zoom 14.")
         }
-        if update, camera != nil { throw ValidationError("--update is for what a trace makes.") }
+        if update, camera != nil { throw ValidationError("--update is for files, not for a camera of the daemon.") }
     }
 
     func run() throws {
@@ -251,7 +251,7 @@ private final class ExpectSession {
         let outcomes = try statements.map { try outcome($0, found) }
         let rejected = found.rejected
         let refusal = Outcome(
-            "every line is taken",
+            "every line is accepted",
             rejected > 0 ? Outcome.Failure("\(counted(rejected, "line")) of the trace rejected") : nil)
         return TestReport(
             subject: name, outcomes: (rejected > 0 ? [refusal] : []) + outcomes, duration: duration(since: start))
@@ -268,7 +268,7 @@ private final class ExpectSession {
             throw Failure(.usage, "\(name): nothing is expected: name a golden file or a statement, or write \(beside)")
         }
         let statements = try Statement.read(named: beside)
-        guard !statements.isEmpty else { throw Failure(.dataError, "\(beside): there is no statement in it") }
+        guard !statements.isEmpty else { throw Failure(.dataError, "\(beside): it contains no statement") }
         return statements
     }
 
@@ -320,11 +320,11 @@ private final class ExpectSession {
         if InputFile.isThere(file) {
             // Statements may come from elsewhere, so a file that they name is replaced only if it is a golden file.
             guard InputFile.isRegular(file), var golden = try? LoadedStream(reading: InputFile(file)) else {
-                return Outcome(name, Outcome.Failure("not written: \(file) is there and no golden file"))
+                return Outcome(name, Outcome.Failure("not written: \(file) exists and is not a golden file"))
             }
             golden.measure(on: found.stream.viewport)
             guard let change = failure(golden, found, nil) else {
-                say("\(file) is as it was")
+                say("\(file) is unchanged")
                 return Outcome(name)
             }
             say("\(file): \(change.summary)")
@@ -356,7 +356,7 @@ private final class ExpectSession {
                         duration: duration(since: start))
                 }
             }
-            guard left > .zero else { throw Failure(.unavailable, "the daemon told nothing of camera \(camera.text)") }
+            guard left > .zero else { throw Failure(.unavailable, "the daemon did not report camera \(camera.text)") }
             try follower.wait(milliseconds: Int((left / .milliseconds(1)).rounded(.up)))
         }
     }
@@ -383,7 +383,7 @@ private final class CameraFollower {
 
     /// A failure of its own if the camera still moves.
     var restlessness: [Outcome] {
-        isAtRest ? [] : [Outcome("rests", Outcome.Failure("it still moves when the time is over"))]
+        isAtRest ? [] : [Outcome("rests", Outcome.Failure("it is still moving when the time is up"))]
     }
 
     /// Waits for the next lines of the daemon, and reads them.
@@ -403,7 +403,7 @@ private final class CameraFollower {
         do throws(StreamError) {
             try reader.read(message.bytes, number: lineNumber)
         } catch {
-            throw Failure(.dataError, "line \(error) of what the daemon told")
+            throw Failure(.dataError, "what the daemon sent cannot be read: line \(error)")
         }
     }
 }

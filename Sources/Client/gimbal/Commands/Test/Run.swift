@@ -47,7 +47,7 @@ struct Run: ParsableCommand {
     var traces: [String]
 
     func validate() throws {
-        if mcap == "-" { throw ValidationError("Standard output has the events: name a file with --mcap.") }
+        if mcap == "-" { throw ValidationError("Standard output is for the events: name a file with --mcap.") }
     }
 
     func run() throws {

@@ -35,10 +35,10 @@ struct Shrink: ParsableCommand {
 
     func validate() throws {
         guard let program = command.first else {
-            throw ValidationError("Name the command behind --, such as: -- ./test {}")
+            throw ValidationError("Name the command after --, such as: -- ./test {}")
         }
         guard command.dropFirst().contains(where: { $0.contains("{}") }) else {
-            throw ValidationError("Say by {} where \(program) is to get the trace.")
+            throw ValidationError("Write {} where \(program) takes the trace.")
         }
         if limit < 1 { throw ValidationError("--limit must be 1 or more.") }
     }
@@ -54,7 +54,7 @@ struct Shrink: ParsableCommand {
         try file.finish(smallest.bytes)
         say(
             """
-            \(trace): \(counted(whole.lines.count, "line")) made \(grouped(smallest.lines.count)) by \
+            \(trace): \(counted(whole.lines.count, "line")) reduced to \(grouped(smallest.lines.count)) in \
             \(counted(shrinker.asked, "run")), status \(status)
             """)
     }

@@ -128,7 +128,7 @@ private final class CheckSession {
             return nil
         }
         guard let format = recognizer.format, format != .trace else { return bytes.withoutByteOrderMark }
-        let message = "this is no trace but a recording (\(format.rawValue)): gimbal convert makes a trace of it"
+        let message = "this is a recording (\(format.rawValue)), not a trace: gimbal convert makes a trace of it"
         add(Finding(line: 1, isError: true, code: "not-a-trace", message: message))
         return nil
     }
@@ -209,7 +209,7 @@ private final class CheckSession {
 
     private func conclude() throws {
         if !options.json {
-            if findings > options.limit { output.add("\(name): \(counted(findings - options.limit, "finding")) more") }
+            if findings > options.limit { output.add("\(name): \(counted(findings - options.limit, "more finding"))") }
             let gestures = rules.counts.sorted { $0.key < $1.key }.map { "\(grouped($0.value)) \($0.key)" }
             let facts = [
                 counted(lines, "line"), counted(frames, "frame"), clock(milliseconds: durationMs, 3),

@@ -50,11 +50,11 @@ struct Convert: ParsableCommand {
     var recording: String
 
     func validate() throws {
-        if expected != nil, to == nil { throw ValidationError("--expected is for --to.") }
+        if expected != nil, to == nil { throw ValidationError("--expected needs --to.") }
         if let expected, expected == destination.output {
-            throw ValidationError("--expected and -o are two files.")
+            throw ValidationError("--expected and -o must be different files.")
         }
-        if touches, to != nil { throw ValidationError("--touches is for a trace; --to writes fingers by itself.") }
+        if touches, to != nil { throw ValidationError("--touches is for a trace; --to always writes fingers.") }
     }
 
     func run() throws {
@@ -96,7 +96,7 @@ extension TouchExport {
     init(_ name: String, of source: InputFile, _ options: RecordingOptions, to format: ScriptFormat) throws {
         let bytes = try source.readAll()
         if Self.isTrace(bytes), let option = options.given {
-            throw Failure(.usage, "\(name): \(option) is for recordings; what a trace begins with is in its header")
+            throw Failure(.usage, "\(name): \(option) is for recordings; a trace specifies this in its header")
         }
         self = try about(name) { try TouchExport(bytes, options.traceOptions(of: source), to: format) }
     }

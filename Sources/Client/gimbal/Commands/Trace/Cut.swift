@@ -52,13 +52,13 @@ struct Cut: ParsableCommand {
         let cut = try about(trace) { try whole.cut(fromMs: from?.milliseconds, untilMs: until?.milliseconds) }
         guard !cut.trace.lines.isEmpty else { throw Failure(.dataError, "\(trace): nothing happens in that time") }
         if cut.rejected > 0 {
-            say("\(trace): \(counted(cut.rejected, "line")) left out that a daemon rejects; see \"gimbal check\"")
+            say("\(trace): left out \(counted(cut.rejected, "line")) that a daemon rejects; see \"gimbal check\"")
         }
         if let reason = cut.reason, let from {
             let why =
                 switch reason {
                 case .moves: "the camera moves by itself"
-                case .measures: "a gesture is about to end, whose speed counts from before,"
+                case .measures: "a gesture whose velocity is already being measured is active"
                 }
             let start = clock(milliseconds: cut.startMs, 3)
             say("\(trace): \(why) at \(clock(milliseconds: from.milliseconds, 3)): the cut begins at \(start)")

@@ -55,7 +55,7 @@ struct Edit: ParsableCommand {
 
     func validate() throws {
         try trimIdle?.checkRange("--trim-idle")
-        guard try !edits().isEmpty else { throw ValidationError("Say what is to be changed, such as --speed 2.") }
+        guard try !edits().isEmpty else { throw ValidationError("Say what to change, such as --speed 2.") }
     }
 
     private func edits() throws -> [TraceEdit] {

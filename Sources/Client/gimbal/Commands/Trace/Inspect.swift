@@ -97,7 +97,7 @@ private struct InspectReport {
             rows += self.rows(of: section)
         }
         let leftOut = source.notes.devicesLeftOut.map { number -> PrintableText in
-            "fingers on device \(number), left out: --device-number \(number) takes them"
+            "fingers on device \(number), left out: --device-number \(number) selects them"
         }
         let noticed = quirks.filter { $0.0.matters }.map { PrintableText($0.text($1, isSizeGiven: isSizeGiven)) }
         rows += table("noticed", leftOut + noticed, more: 0)
@@ -110,7 +110,7 @@ private struct InspectReport {
         let frames = counted(findings.frames, isTrace ? "line" : "frame")
         var rows = [titled("length", "\(frames) in \(clock(milliseconds: findings.durationMs, 3))")]
         if findings.landed > 0 {
-            rows.append(titled("fingers", "\(grouped(findings.landed)), \(findings.mostFingers) at one time"))
+            rows.append(titled("fingers", "\(grouped(findings.landed)), at most \(findings.mostFingers) at a time"))
         }
         if let origin = section.originMs {
             rows.append(titled("times", "count from \(clock(milliseconds: origin, 3)) of the file"))
@@ -259,25 +259,25 @@ extension Quirk {
         case .noHead:
             "the device is not described: its size is " + (isSizeGiven ? "given" : "guessed from where fingers were")
         case .epochClock: "the clock counts from 1970"
-        case .mixedTimes: "\(counted(count, "frame")) with events of different times"
+        case .mixedTimes: "\(counted(count, "frame")) with events at different times"
         case .timeWentBack: "the clock went back in \(counted(count, "frame"))"
-        case .noSlotBeforeData: "data of a contact before any slot: taken for slot 0"
+        case .noSlotBeforeData: "data of a contact before any slot: slot 0 is assumed"
         case .landedTogether: "\(counted(count, "frame")) in which two or more fingers landed"
         case .liftedTogether: "\(counted(count, "frame")) in which two or more fingers lifted"
-        case .idReplaced: "\(counted(count, "finger")) in a slot that another had not left"
+        case .idReplaced: "\(counted(count, "finger")) in a slot that another finger still had"
         case .downBefore: "\(counted(count, "finger")) down before the recording began"
-        case .leftDown: "\(counted(count, "finger")) down when it ended: cancelled"
+        case .leftDown: "\(counted(count, "finger")) still down when it ended: cancelled"
         case .palm: "\(counted(count, "palm")), left out"
-        case .dropped: "events were lost \(counted(count, "time")): what fingers did is cancelled"
+        case .dropped: "events were lost \(counted(count, "time")): the fingers that were down are cancelled"
         case .negative: "\(counted(count, "frame")) with negative positions"
-        case .otherDevice: "\(counted(count, "event")) of other devices"
+        case .otherDevice: "\(counted(count, "event")) from other devices"
         case .noBegin: "\(counted(count, "gesture")) that had not begun"
         case .hovering: "\(counted(count, "finger")) above the surface, left out until they touch it"
-        case .pen: "\(counted(count, "report")) of a pen, left out"
-        case .oneFinger: "the recorder keeps one finger, and not all of its moves: what several did cannot be known"
-        case .unknownFinger: "\(counted(count, "time")) another finger joined, and which moved is not known: cancelled"
-        case .unplaced: "\(counted(count, "finger")) whose place was never told, not followed"
-        case .recordingFollows: "\(counted(count, "more recording")) behind the first"
+        case .pen: "\(counted(count, "pen report")), left out"
+        case .oneFinger: "the recorder keeps one finger and not all of its moves: gestures of several fingers are lost"
+        case .unknownFinger: "another finger joined \(counted(count, "time")), and which moved is unknown: cancelled"
+        case .unplaced: "\(counted(count, "finger")) whose position was never complete: not followed"
+        case .recordingFollows: "\(counted(count, "more recording")) after the first"
         }
     }
 }

@@ -26,6 +26,6 @@ struct Join: ParsableCommand {
     func run() throws {
         let file = try OutputFile(destination)
         let traces = try traces.map { try Trace(file: $0) }
-        try file.finish(about("what is joined") { try Trace.joined(traces) }.bytes)
+        try file.finish(about("the joined trace") { try Trace.joined(traces) }.bytes)
     }
 }

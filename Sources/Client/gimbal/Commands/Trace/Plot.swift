@@ -44,7 +44,7 @@ struct Plot: ParsableCommand {
 
     func run() throws {
         if destination.file == nil, isatty(STDOUT_FILENO) == 1 {
-            throw ValidationError("A picture is nothing for a terminal: name a file with -o, or use a pipe.")
+            throw ValidationError("A terminal cannot show the picture: name a file with -o, or use a pipe.")
         }
         let format = try PictureFormat(of: destination.file)
         let converter = format == .svg ? nil : try PictureConverter(to: format)
@@ -54,7 +54,7 @@ struct Plot: ParsableCommand {
         if let converter { try converter.convert(picture, into: file) } else { try file.write(picture) }
         try file.finish()
         if session.leavesSurfacesOut {
-            say("\(trace): the fingers of the first \(PlotSession.mostSurfaces) surfaces are drawn, and of no others")
+            say("\(trace): only the fingers of the first \(PlotSession.mostSurfaces) surfaces are drawn")
         }
         if session.rejected > 0 { throw ExitCode(.rejected) }
     }
