@@ -411,14 +411,14 @@ extension ClientRequest {
 // MARK: Out
 
 extension LineWriter {
-    /// Writes a request as the decoder reads it, without LF. Its numbers survive the round trip.
+    /// Writes a request as the decoder reads it, without LF. Its numbers survive the round trip, unless rounded.
     ///
     /// - Parameter timeMs: milliseconds of the trace's clock.
     package mutating func request(
         _ request: ClientRequest, camera: String? = nil, id: RequestID? = nil, timeMs: Double? = nil,
-        creates: Bool = true
+        creates: Bool = true, isRounded: Bool = false
     ) {
-        isRounded = false
+        self.isRounded = isRounded
         var (camera, id, timeMs, creates, request) = (camera, id, timeMs, creates, request)
         switch request {
         case .subscribeAll, .unsubscribeAll: camera = Request.allCameras
@@ -434,12 +434,12 @@ extension LineWriter {
     }
 
     /// Writes the requests of one frame: an object, or an array of several; without LF.
-    mutating func requests(_ frame: [ClientRequest], timeMs: Double) {
+    mutating func requests(_ frame: [ClientRequest], timeMs: Double, camera: String? = nil, isRounded: Bool = false) {
         if frame.count > 1 { write("[") }
         for (index, body) in frame.enumerated() {
             if index > 0 { write(",") }
             // All objects of a frame share the time of the first.
-            request(body, timeMs: index == 0 ? timeMs : nil)
+            request(body, camera: camera, timeMs: index == 0 ? timeMs : nil, isRounded: isRounded)
         }
         if frame.count > 1 { write("]") }
     }

@@ -151,8 +151,7 @@ public struct Camera: Sendable {
             pose.view.zoom = zoom ?? pose.view.zoom
             pose.anchor = .target(target)
         case .setCamera(let position):
-            pose.view = View(zoom: position.zoom, bearing: position.bearing, viewingAngle: position.viewingAngle)
-            pose.anchor = .target(position.target)
+            pose = Pose(view: position.view, anchor: .target(position.target))
         case .scrollBy(let x, let y):
             let from = projection.center + ScreenPoint(x: x, y: y)
             pose.anchor = .place(projection.place(under: from), at: projection.center)

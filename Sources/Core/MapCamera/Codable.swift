@@ -92,8 +92,7 @@ extension Camera: Codable {
     public init(from decoder: any Decoder) throws {
         let members = try Members(from: decoder)
         let (position, projection) = (members.position, members.projection)
-        let view = View(zoom: position.zoom, bearing: position.bearing, viewingAngle: position.viewingAngle)
-        guard position.isPossible, projection.viewport.isPossible, projection.view == view,
+        guard position.isPossible, projection.viewport.isPossible, projection.view == position.view,
             (projection.target.x + projection.target.y).isFinite
         else { throw decoder.impossible(Self.self) }
         self.init(position, members.constraints, projection)

@@ -142,24 +142,26 @@ public struct CameraAnimation: Codable, Sendable {
         self.init(from: camera, to: moved, flight: flight, duration: duration, easing: easing)
     }
 
-    /// Creates an animation between two cameras that differ only in position.
+    /// Creates an animation or a flight between two cameras that differ only in position.
     ///
-    /// - Parameter turns: full turns of the bearing in addition to the shorter arc.
+    /// - Parameters:
+    ///   - flight: how far out it goes, and how fast; `nil` for an animation, which needs a duration.
+    ///   - turns: full turns of the bearing in addition to the shorter arc.
+    ///   - anchor: what an animation holds instead of moving the target.
     init(
-        from first: Camera, to last: Camera, duration: Double, easing: Easing, turns: Int = 0, anchor: Anchor? = nil
+        from first: Camera, to last: Camera, flight: Flight? = nil, duration: Double?, easing: Easing, turns: Int = 0,
+        anchor: Anchor? = nil
     ) {
-        (self.duration, self.easing, self.anchor, flight) = (duration, easing, anchor, nil)
+        (self.easing, self.anchor) = (easing, anchor)
         (start, end) = (first.projection, last.position)
-        (path, rotation) = Self.way(from: first, to: last, turns: turns)
-    }
-
-    /// Creates a flight between two cameras that differ only in position.
-    init(
-        from first: Camera, to last: Camera, flight: Flight, duration: Double?, easing: Easing, turns: Int = 0
-    ) {
-        (self.easing, anchor) = (easing, nil)
-        (start, end) = (first.projection, last.position)
-        (path, rotation) = Self.way(from: first, to: last, turns: turns)
+        let (from, to) = (first.position, last.position)
+        let east = shortestArc(from: from.target.longitude, to: to.target.longitude)
+        path = MercatorPoint(x: east * (.pi / 180), y: last.projection.target.y - first.projection.target.y)
+        rotation = shortestArc(from: from.bearing, to: to.bearing) + 360 * Double(turns)
+        guard let flight else {
+            (self.flight, self.duration) = (nil, duration ?? Self.usualDuration)
+            return
+        }
         let ends = FlightPath.Ends(
             distance: Elementary.hypot(path.x, path.y) * start.scale,
             span: max(start.viewport.width, start.viewport.height), zooms: end.zoom - start.view.zoom)
@@ -168,17 +170,8 @@ public struct CameraAnimation: Codable, Sendable {
             duration, along: self.flight?.screenfuls(curve: flight.curve) ?? ends.screenfuls(curve: flight.curve))
     }
 
-    /// Returns the vector between two targets on the plane, and how far the bearing turns.
-    private static func way(from first: Camera, to last: Camera, turns: Int) -> (MercatorPoint, Double) {
-        let (from, to) = (first.position, last.position)
-        let east = shortestArc(from: from.target.longitude, to: to.target.longitude)
-        let path = MercatorPoint(x: east * (.pi / 180), y: last.projection.target.y - first.projection.target.y)
-        return (path, shortestArc(from: from.bearing, to: to.bearing) + 360 * Double(turns))
-    }
-
     func pose(at time: Double) -> Pose {
-        let endView = View(zoom: end.zoom, bearing: end.bearing, viewingAngle: end.viewingAngle)
-        guard time < duration else { return Pose(view: endView, anchor: anchor ?? .target(end.target)) }
+        guard time < duration else { return Pose(view: end.view, anchor: anchor ?? .target(end.target)) }
         let share = easing.progress(at: time / duration)
         let way = flight?.advance(share) ?? (zooms: share * (end.zoom - start.view.zoom), ground: share)
         let view = View(

@@ -9,6 +9,10 @@ struct View: Equatable, Codable, Sendable {
     var viewingAngle: Double
 }
 
+extension CameraPosition {
+    var view: View { View(zoom: zoom, bearing: bearing, viewingAngle: viewingAngle) }
+}
+
 /// An offset on the ground from the target, in points of the current zoom, right (u) and down (v) the screen.
 struct GroundOffset: Codable {
     var u: Double
@@ -35,9 +39,7 @@ public struct Projection: Sendable {
 
     /// Creates the projection of a position, without constraining it.
     public init(_ position: CameraPosition, viewport: Viewport) {
-        self.init(
-            View(zoom: position.zoom, bearing: position.bearing, viewingAngle: position.viewingAngle),
-            target: MercatorPoint(position.target), viewport: viewport)
+        self.init(position.view, target: MercatorPoint(position.target), viewport: viewport)
     }
 
     init(_ view: View, target: MercatorPoint, viewport: Viewport) {

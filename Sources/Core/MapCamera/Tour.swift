@@ -54,8 +54,7 @@ public struct Tour: Sendable {
                 case .smooth(let way): return way.pose(at: (time - start) / (arrival - start))
                 }
             }
-            let view = View(zoom: stop.zoom, bearing: stop.bearing, viewingAngle: stop.viewingAngle)
-            return Pose(view: view, anchor: .target(stop.target))
+            return Pose(view: stop.view, anchor: .target(stop.target))
         }
     }
 

@@ -52,9 +52,7 @@ struct AnswerReader: MemberVisitor {
             throw .wrong("\(field.name) \(rule.wanted)")
         }
         values = try within(field) { () throws(DecodingError) in
-            var read: [Value] = []
-            for element in elements { read.append(try Self.read(element, isStrict: isStrict)) }
-            return read
+            try elements.map { element throws(DecodingError) -> Value in try Self.read(element, isStrict: isStrict) }
         }
     }
 
@@ -65,10 +63,8 @@ struct AnswerReader: MemberVisitor {
     /// Returns a member; `nil` if it is `null`, or optional and missing.
     private func member(_ field: Field, _ presence: Presence) throws(DecodingError) -> JSONValue? {
         if let member = json[field.name], member != .null { return member }
-        switch presence {
-        case .required: throw .wrong("\(field.name) is missing")
-        case .optional, .optionalOrNull, .nullable: return nil
-        }
+        if case .required = presence { throw .wrong("\(field.name) is missing") }
+        return nil
     }
 
     private func within<Value>(_ field: Field, _ read: () throws(DecodingError) -> Value) throws(DecodingError) -> Value

@@ -271,20 +271,11 @@ struct WordRule<Word: ProtocolWord>: MemberRule {
 struct WordsRule<Word: ProtocolWord & Hashable>: MemberRule {
     func read(_ scalar: JSONScalar) -> Set<Word>? {
         guard case .strings(let texts) = scalar else { return nil }
-        var words: Set<Word> = []
-        for text in texts {
-            guard let word = Word.allCases.first(where: { $0.word == text }) else { return nil }
-            words.insert(word)
-        }
-        return words
+        let words = texts.compactMap { text in Word.allCases.first { $0.word == text } }
+        return words.count == texts.count ? Set(words) : nil
     }
     func write(_ value: Set<Word>, to line: inout LineWriter) {
-        line.write("[")
-        for word in Word.allCases where value.contains(word) {
-            line.separate()
-            line.write(string: word.word)
-        }
-        line.write("]")
+        TextsRule().write(Word.allCases.filter(value.contains).map(\.word), to: &line)
     }
     var wanted: String { "must be an array of \(listed(Word.allCases.map { quoted($0.word) }, "and"))" }
 }

@@ -142,32 +142,24 @@ extension MemberVisitor where Self: ~Copyable {
     }
 }
 
-/// The path of a field in its request, for error messages.
+/// The path of a field in its request, for error messages; its first fields are dropped if it has more than eight.
 package struct FieldPath: CustomStringConvertible, Sendable {
-    private var fields: (Field?, Field?, Field?, Field?, Field?)
+    /// A byte for each field, the last one lowest: its raw value plus 1. So a path takes no allocation.
+    private var bytes: UInt64 = 0
 
     init() {}
 
-    init(_ field: Field) { fields = (field, nil, nil, nil, nil) }
+    init(_ field: Field) { self = FieldPath() / field }
 
     static func / (path: FieldPath, field: Field) -> FieldPath {
         var path = path
-        if path.fields.0 == nil {
-            path.fields.0 = field
-        } else if path.fields.1 == nil {
-            path.fields.1 = field
-        } else if path.fields.2 == nil {
-            path.fields.2 = field
-        } else if path.fields.3 == nil {
-            path.fields.3 = field
-        } else {
-            path.fields.4 = field
-        }
+        path.bytes = path.bytes << 8 | UInt64(field.rawValue + 1)
         return path
     }
 
     package var description: String {
-        [fields.0, fields.1, fields.2, fields.3, fields.4].compactMap { $0?.name }.joined(separator: ".")
+        let fields = (0..<8).reversed().map { Field(rawValue: UInt8(truncatingIfNeeded: bytes >> (8 * $0)) &- 1) }
+        return fields.compactMap { $0?.name }.joined(separator: ".")
     }
 }
 

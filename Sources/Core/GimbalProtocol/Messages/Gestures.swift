@@ -143,19 +143,7 @@ extension LineWriter {
     ///
     /// - Parameter camera: the camera to name; a trace names it in its header.
     package mutating func frame(_ events: [GestureEvent], timeMs: Double, camera: String? = nil) {
-        isRounded = true
-        if events.count > 1 { write("[") }
-        for index in events.indices {
-            if index > 0 { write(",") }
-            var (gesture, camera) = (ClientRequest.Gesture(events[index]), camera)
-            // A frame has one time, given by its first object.
-            var time = index == 0 ? timeMs : nil
-            open(gesture.event.kind.type)
-            member(.timeMs, &time, .time)
-            gesture.describe(&self)
-            member(.camera, &camera, .cameraName)
-            write("}")
-        }
-        write(events.count > 1 ? "]\n" : "\n")
+        requests(events.map { .gesture($0) }, timeMs: timeMs, camera: camera, isRounded: true)
+        write("\n")
     }
 }

@@ -121,13 +121,7 @@ extension LineWriter {
     /// Writes the fingers of one frame of a recording as a line of a trace, LF included. The time is rounded to 3
     /// decimals, as in ``frame(_:timeMs:camera:)``; positions keep all their digits.
     package mutating func touchFrame(_ fingers: Fingers, timeMs: Double, camera: String? = nil) {
-        var (time, camera): (Double?, String?) = (timeMs, camera)
-        open(ClientRequest.touch(fingers).type)
-        isRounded = true
-        member(.timeMs, &time, .time)
-        isRounded = false
-        members(of: fingers)
-        member(.camera, &camera, .cameraName)
-        close()
+        request(.touch(fingers), camera: camera, timeMs: (timeMs * 1000).rounded() / 1000)
+        write("\n")
     }
 }
