@@ -143,16 +143,11 @@ extension CameraSetup.Change {
     }
 
     /// One change of each kind, for decoding.
-    static let blanks: [Self] = [
-        .viewport(.blank), .zoomRange(min: nil, max: nil), .targetBounds(nil), .gestures(.blank),
-        .idleAction(.blank),
-    ]
+    static let blanks = CameraSetup.blank.changes
 
     mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
         switch self {
-        case .viewport(var viewport):
-            try viewport.describe(&visitor)
-            self = .viewport(viewport)
+        case .viewport(let viewport): self = .viewport(try described(viewport, by: &visitor))
         case .zoomRange(var min, var max):
             try ZoomRange.describe(&visitor, &min, &max, .optional)
             try visitor.check(min != nil || max != nil) { path in
@@ -162,9 +157,7 @@ extension CameraSetup.Change {
         case .targetBounds(var bounds):
             try visitor.object(.bounds, &bounds, .nullable)
             self = .targetBounds(bounds)
-        case .gestures(var switches):
-            try switches.describe(&visitor)
-            self = .gestures(switches)
+        case .gestures(let switches): self = .gestures(try described(switches, by: &visitor))
         case .idleAction(var action):
             try IdleAction.describe(&visitor, &action)
             self = .idleAction(action)

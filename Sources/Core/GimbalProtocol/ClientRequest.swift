@@ -335,9 +335,7 @@ extension ClientRequest {
             let (kinds, delivery) = try Self.describe(&visitor, kinds, delivery, ofAll: true)
             try ResumePoint.describe(&visitor, &points)
             self = .subscribeAll(kinds: kinds, delivery: delivery, since: points)
-        case .trace(var header):
-            try header.describe(&visitor)
-            self = .trace(header)
+        case .trace(let header): self = .trace(try described(header, by: &visitor))
         case .stepReplay(var count):
             let rule = IntegerRule.integer(1...1_000_000, "must be an integer from 1 to 1000000")
             try visitor.member(.count, &count, rule, unless: 1)
@@ -351,9 +349,7 @@ extension ClientRequest {
         case .marker(var label):
             try visitor.member(.label, &label, .markerLabel, hint: "it describes the marker")
             self = .marker(label: label)
-        case .takeLease(var lease):
-            try lease.describe(&visitor)
-            self = .takeLease(lease)
+        case .takeLease(let lease): self = .takeLease(try described(lease, by: &visitor))
         case .joinLease(var number):
             try visitor.member(.lease, &number, .lease)
             self = .joinLease(number)

@@ -75,28 +75,18 @@ extension CameraUpdate {
 extension CameraUpdate: Described {
     package static let blank = CameraUpdate.zoomIn
 
-    private init(blank kind: UpdateKind) {
-        self =
-            switch kind {
-            case .zoomIn: .zoomIn
-            case .zoomOut: .zoomOut
-            case .zoomTo: .zoomTo(0)
-            case .zoomBy: .zoomBy(0, focus: nil)
-            case .setTarget: .setTarget(.blank, zoom: nil)
-            case .setCamera: .setCamera(.blank)
-            case .scrollBy: .scrollBy(x: 0, y: 0)
-            case .fitBounds: .fitBounds(.blank, insets: .blank)
-            case .setBearing: .setBearing(0)
-            case .setViewingAngle: .setViewingAngle(0)
-            }
-    }
+    /// One update of each kind, for decoding.
+    private static let blanks: [CameraUpdate] = [
+        .zoomIn, .zoomOut, .zoomTo(0), .zoomBy(0, focus: nil), .setTarget(.blank, zoom: nil), .setCamera(.blank),
+        .scrollBy(x: 0, y: 0), .fitBounds(.blank, insets: .blank), .setBearing(0), .setViewingAngle(0),
+    ]
 
     package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
         guard let known = kind else { preconditionFailure("over the protocol, finger movements are gestures") }
         var kind = known
         let hint = "it is the camera update to make, such as \"zoom-to\""
         try visitor.member(.kind, &kind, WordRule(list: .oneOf), hint: hint)
-        if kind != known { self = CameraUpdate(blank: kind) }
+        if kind != known { self = Self.blanks.first { $0.kind == kind } ?? self }
         switch self {
         case .zoomIn, .zoomOut, .pan, .rotateBy, .tiltBy: break
         case .zoomTo(var zoom):
