@@ -28,57 +28,35 @@ extension CameraStatus {
     package var isOnItsWay: Bool { isMoving || motion != nil }
 
     /// Returns the payload with this state.
-    package func payload(_ stamp: Stamp) -> [UInt8] {
-        var line = LineWriter(capacity: 512)
-        line.write("{\"type\":\"camera-state\",\"camera\":")
-        line.write(string: camera)
-        line.write(",\"epoch\":")
-        line.write(string: epoch)
-        line.write(",\"seq\":")
-        line.write(UInt64(max(seq, 0)))
-        if let timeMs {
-            line.write(",\"timeMs\":")
-            line.write(FixedDecimal(timeMs, places: 3))
-        }
-        if let wallTime {
-            line.write(",\"wallTime\":")
-            line.write(wallTime)
-        }
-        line.write(",\"moving\":")
-        line.write(isOnItsWay)
-        if let reason {
-            line.write(",\"reason\":")
-            line.write(string: reason.rawValue)
-        }
-        line.write(",\"position\":")
-        line.write(PrintedPosition(position))
-        if let motion {
-            line.write(",\"motion\":")
-            line.write(motion)
-        }
-        line.follows(follows)
-        line.stamp(stamp)
-        line.write("}")
-        return line.bytes
-    }
+    package func payload(_ stamp: Stamp) -> [UInt8] { stamp.payload("camera-state", self) }
 
     /// Reads a payload; `nil` if it is invalid, or has values that no camera can have.
     package static func read(_ payload: [UInt8]) -> (status: CameraStatus, stamp: Stamp)? {
-        guard let members = members(of: payload, "camera-state"), let stamp = Stamp(members),
-            let camera = members["camera"]?.string,
-            let epoch = members["epoch"]?.string, FollowedCamera.isEpoch(epoch),
-            let follows = FollowedCamera.chain(members["follows"]),
-            let seq = members["seq"]?.integer, let isMoving = members["moving"]?.bool,
-            let position = members["position"].flatMap({ try? CameraPosition($0) }), position.isOfAMirror
-        else { return nil }
-        let motion = members["motion"].flatMap { try? MotionStart($0) }
-        guard (motion == nil) == (members["motion"] == nil) else { return nil }
-        let status = CameraStatus(
-            camera: camera, epoch: epoch, seq: seq, timeMs: members["timeMs"]?.number,
-            wallTime: members["wallTime"].flatMap(WallTime.init),
-            reason: (members["reason"]?.string).flatMap(MoveReason.init(rawValue:)), isMoving: isMoving,
-            position: position, motion: motion, follows: follows)
-        return (status, stamp)
+        Stamp.read(payload, "camera-state").map { (status: $0, stamp: $1) }
+    }
+}
+
+extension CameraStatus: Described {
+    package static let blank = CameraStatus(camera: "", epoch: "", seq: 0, isMoving: false, position: .blank)
+
+    package var isPossible: Bool {
+        FollowedCamera.isEpoch(epoch) && seq.isCount && position.isOfAMirror
+    }
+
+    package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
+        var (moves, word) = (isOnItsWay, reason?.rawValue)
+        try visitor.member(.camera, &camera, .text())
+        try visitor.member(.epoch, &epoch, .text())
+        try visitor.member(.seq, &seq, .seq)
+        try visitor.member(.timeMs, &timeMs, .time)
+        try visitor.member(.wallTime, &wallTime, .wallTime)
+        try visitor.member(.moving, &moves, .flag)
+        // A reason that this version does not know is none.
+        try visitor.member(.reason, &word, .text())
+        try visitor.object(.position, &position)
+        try visitor.object(.motion, &motion)
+        try FollowedCamera.describe(&visitor, &follows)
+        (isMoving, reason) = (moves, word.flatMap(MoveReason.init(rawValue:)))
     }
 }
 

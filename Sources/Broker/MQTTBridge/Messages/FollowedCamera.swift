@@ -34,75 +34,60 @@ package struct FollowedCamera: Equatable, Sendable {
     }
 }
 
-extension FollowedCamera {
-    fileprivate init?(_ value: JSONValue) {
-        guard let members = value.object, let node = members["node"]?.string, let camera = members["camera"]?.string,
-            NodeTopics.isName(node), NodeTopics.isName(camera)
-        else { return nil }
-        let epoch = members["epoch"]?.string
-        if let epoch, !Self.isEpoch(epoch) { return nil }
-        self.init(node: node, camera: camera, epoch: epoch)
+extension FollowedCamera: Described {
+    package static let blank = FollowedCamera(node: "", camera: "")
+
+    package var isPossible: Bool {
+        NodeTopics.isName(node) && NodeTopics.isName(camera) && epoch.map(Self.isEpoch) ?? true
+    }
+
+    package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
+        try visitor.member(.node, &node, .text())
+        try visitor.member(.camera, &camera, .text())
+        try visitor.member(.epoch, &epoch, .text())
+    }
+
+    /// Shows a visitor the member with a chain, up to the limit; an empty chain is omitted.
+    static func describe<V: MemberVisitor & ~Copyable>(
+        _ visitor: inout V, _ chain: inout [FollowedCamera]
+    ) throws(V.Failure) {
+        var links: [FollowedCamera]? = chain.isEmpty ? nil : Array(chain.prefix(most))
+        try visitor.list(.follows, &links, .objects, .optional)
+        chain = Array((links ?? []).prefix(most))
     }
 
     /// Whether a text may be an epoch, which is passed on to other readers.
     static func isEpoch(_ text: String) -> Bool { text.utf8.count <= 64 }
-
-    /// Reads the chain of a payload, up to the limit; `nil` if it is invalid.
-    static func chain(_ value: JSONValue?) -> [FollowedCamera]? {
-        guard let value else { return [] }
-        guard let array = value.array else { return nil }
-        var chain: [FollowedCamera] = []
-        for value in array.prefix(most) {
-            guard let link = FollowedCamera(value) else { return nil }
-            chain.append(link)
-        }
-        return chain
-    }
 }
 
 // MARK: Between processes of one daemon
 
 /// What a mirror tells its daemon's other clients in its `hello`, for a node in another process to publish.
-struct MirroredCamera {
-    let name: String
-    let follows: [FollowedCamera]
+struct MirroredCamera: Described {
+    var name: String
+    var follows: [FollowedCamera]
+
+    static let blank = MirroredCamera("", follows: [])
 
     init(_ name: String, follows: [FollowedCamera]) { (self.name, self.follows) = (name, follows) }
 
     /// Reads what a client says of itself; `nil` if it is no mirror.
     init?(_ about: String) {
-        guard let members = members(of: Array(about.utf8), "mirror"), let name = members["camera"]?.string,
-            let follows = FollowedCamera.chain(members["follows"])
+        guard let members = members(of: Array(about.utf8), "mirror"), let told = try? Self(.object(members))
         else { return nil }
-        self.init(name, follows: follows)
+        self = told
     }
 
     var about: String {
         var line = LineWriter(capacity: 512)
-        line.write("{\"type\":\"mirror\",\"camera\":")
-        line.write(string: name)
-        line.follows(follows)
+        line.write("{\"type\":\"mirror\"")
+        line.members(of: self)
         line.write("}")
         return String(decoding: line.bytes, as: UTF8.self)
     }
-}
 
-extension LineWriter {
-    /// Writes the member with the chain, unless it is empty.
-    mutating func follows(_ chain: [FollowedCamera]) {
-        guard !chain.isEmpty else { return }
-        write(",\"follows\":[")
-        for (index, link) in chain.prefix(FollowedCamera.most).enumerated() {
-            write(index == 0 ? "{\"node\":" : ",{\"node\":")
-            write(string: link.node)
-            write(",\"camera\":")
-            write(string: link.camera)
-            if let epoch = link.epoch {
-                write(",\"epoch\":")
-                write(string: epoch)
-            }
-            write("}")
-        }
-        write("]")
+    mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
+        try visitor.member(.camera, &name, .text())
+        try FollowedCamera.describe(&visitor, &follows)
     }
 }

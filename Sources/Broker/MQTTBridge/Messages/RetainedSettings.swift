@@ -9,24 +9,19 @@ package struct RetainedSettings: Equatable, Sendable {
     package var settings: CameraSetup
 }
 
-extension RetainedSettings {
-    /// Returns the payload with these settings.
-    package func payload(_ stamp: Stamp) -> [UInt8] {
-        var line = LineWriter(capacity: 512)
-        line.write("{\"type\":\"camera-settings\",\"camera\":")
-        line.write(string: camera)
-        line.isRounded = true
-        line.members(of: settings)
-        line.stamp(stamp)
-        line.write("}")
-        return line.bytes
+extension RetainedSettings: Described {
+    package static let blank = RetainedSettings(camera: "", settings: .blank)
+
+    package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
+        try visitor.member(.camera, &camera, .text())
+        try settings.describe(&visitor)
     }
+
+    /// Returns the payload with these settings.
+    package func payload(_ stamp: Stamp) -> [UInt8] { stamp.payload("camera-settings", self) }
 
     /// Reads a payload; `nil` if it is invalid, or has settings that no camera can have.
     package static func read(_ payload: [UInt8]) -> (told: RetainedSettings, stamp: Stamp)? {
-        guard let members = members(of: payload, "camera-settings"), let stamp = Stamp(members),
-            let camera = members["camera"]?.string, let settings = try? CameraSetup(.object(members))
-        else { return nil }
-        return (RetainedSettings(camera: camera, settings: settings), stamp)
+        Stamp.read(payload, "camera-settings").map { (told: $0, stamp: $1) }
     }
 }

@@ -13,43 +13,42 @@ package struct Stamp: Equatable, Sendable {
     package var number: Int
 }
 
-/// Stamps a node's messages.
-final class StampSource {
-    private let node: String
-    private let claim: NodeClaim
-    private var lastNumber = 0
+extension Stamp: Described {
+    package static let blank = Stamp(node: "", instance: "", generation: 0, number: 0)
 
-    init(_ node: String, _ claim: NodeClaim) { (self.node, self.claim) = (node, claim) }
+    package var isPossible: Bool { 0..<1 << 32 ~= generation && number.isCount }
 
-    /// Returns the stamp of the next message.
-    func next() -> Stamp {
-        lastNumber += 1
-        return Stamp(node: node, instance: claim.instance, generation: claim.generation, number: lastNumber)
+    package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
+        try visitor.member(.node, &node, .text(), default: "")
+        try visitor.member(.instance, &instance, .text())
+        try visitor.member(.generation, &generation, .count)
+        try visitor.member(.number, &number, .count)
     }
-}
 
-extension LineWriter {
-    /// Writes the stamp, the last members of a payload.
-    mutating func stamp(_ stamp: Stamp) {
-        write(",\"node\":")
-        write(string: stamp.node)
-        write(",\"instance\":")
-        write(string: stamp.instance)
-        write(",\"generation\":")
-        write(UInt64(stamp.generation))
-        write(",\"number\":")
-        write(UInt64(stamp.number))
+    /// Returns the payload of a type with the members of a message, rounded like the daemon's, and this stamp.
+    func payload(_ type: String, _ message: some Described) -> [UInt8] {
+        var line = LineWriter(capacity: 512)
+        line.isRounded = true
+        line.write("{\"type\":")
+        line.write(string: type)
+        line.members(of: message)
+        line.members(of: self)
+        line.write("}")
+        return line.bytes
     }
-}
 
-extension Stamp {
-    init?(_ members: JSONObject) {
-        guard let instance = members["instance"]?.string, let generation = members["generation"]?.generation,
-            let number = members["number"]?.integer
+    /// Reads a payload of a type; `nil` if it is another message, or has values that it cannot have.
+    static func read<Message: Described>(_ payload: [UInt8], _ type: String) -> (message: Message, stamp: Stamp)? {
+        guard let members = members(of: payload, type), let message = try? Message(.object(members)),
+            let stamp = try? Stamp(.object(members))
         else { return nil }
-        self.init(
-            node: members["node"]?.string ?? "", instance: instance, generation: generation, number: number)
+        return (message, stamp)
     }
+}
+
+extension Int {
+    /// Whether it is from 0 to 2^53−1.
+    var isCount: Bool { 0..<1 << 53 ~= self }
 }
 
 /// Returns the members of a payload that is a message of a type; `nil` if it is not.

@@ -64,7 +64,7 @@ package final class Node {
         feeds = Feeds(
             outside, topics, outbox, cameras: settings.cameras, timeout: settings.feedTimeout, most: settings.mostFeeds)
         cameras = NodeCameras(
-            outside, topics, outbox, StampSource(settings.name, claim), wanted: settings.cameras,
+            outside, topics, outbox, claim, wanted: settings.cameras,
             publishesEvents: settings.publishesEvents, tellsMotions: settings.tellsMotions,
             interval: 1000 / settings.rate)
     }

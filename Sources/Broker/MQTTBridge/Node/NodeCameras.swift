@@ -41,7 +41,7 @@ final class NodeCameras: DaemonReader {
     private let publishesEvents: Bool
     private let tellsMotions: Bool
     private let interval: Double
-    private let stamps: StampSource
+    private let claim: NodeClaim
     private let settings: NodeSettings
     let leases: NodeLeases
 
@@ -64,14 +64,14 @@ final class NodeCameras: DaemonReader {
     private(set) var changes = 0
 
     init(
-        _ outside: any Surroundings, _ topics: NodeTopics, _ outbox: BrokerOutbox, _ stamps: StampSource,
+        _ outside: any Surroundings, _ topics: NodeTopics, _ outbox: BrokerOutbox, _ claim: NodeClaim,
         wanted: Set<String>, publishesEvents: Bool, tellsMotions: Bool, interval: Double
     ) {
-        (self.outside, self.topics, self.outbox, self.stamps) = (outside, topics, outbox, stamps)
+        (self.outside, self.topics, self.outbox, self.claim) = (outside, topics, outbox, claim)
         (self.wanted, self.publishesEvents, self.interval) = (wanted, publishesEvents, interval)
         self.tellsMotions = tellsMotions
-        settings = NodeSettings(topics, outbox, stamps)
-        leases = NodeLeases(topics, outbox, stamps)
+        settings = NodeSettings(topics, outbox, claim)
+        leases = NodeLeases(topics, outbox, claim)
     }
 
     var names: [String] { cameras.keys.sorted() }
@@ -274,7 +274,7 @@ final class NodeCameras: DaemonReader {
         status.follows = follows[name] ?? mirrored.known[name] ?? []
         // A resting state or a motion must arrive; a position in between is soon replaced.
         let publication = Publication(
-            topics.camera(name), status.payload(stamps.next()), isRetained: true,
+            topics.camera(name), status.payload(claim.nextStamp(topics.node)), isRetained: true,
             qos: mustArrive ? .atLeastOnce : .atMostOnce)
         if outbox.send(publication) {
             cameras[name]?.lastSent = now

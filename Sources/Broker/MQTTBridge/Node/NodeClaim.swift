@@ -36,11 +36,18 @@ final class NodeClaim {
 
     let instance: String
     private(set) var generation = 0
+    private var lastNumber = 0
     private var state = State.away
 
     init(instance: String) { self.instance = instance }
 
     var isOwner: Bool { state == .owner }
+
+    /// Returns the stamp of the node's next message.
+    func nextStamp(_ node: String) -> Stamp {
+        lastNumber += 1
+        return Stamp(node: node, instance: instance, generation: generation, number: lastNumber)
+    }
 
     /// When this process becomes the node, if no other one owns the name.
     var deadline: Double? {

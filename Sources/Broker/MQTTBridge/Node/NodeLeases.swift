@@ -7,13 +7,13 @@ import GimbalProtocol
 final class NodeLeases {
     private let topics: NodeTopics
     private let outbox: BrokerOutbox
-    private let stamps: StampSource
+    private let claim: NodeClaim
     private var leases: [String: CameraLease] = [:]
     /// Cameras whose retained lease may be outdated.
     private var untold: Set<String> = []
 
-    init(_ topics: NodeTopics, _ outbox: BrokerOutbox, _ stamps: StampSource) {
-        (self.topics, self.outbox, self.stamps) = (topics, outbox, stamps)
+    init(_ topics: NodeTopics, _ outbox: BrokerOutbox, _ claim: NodeClaim) {
+        (self.topics, self.outbox, self.claim) = (topics, outbox, claim)
     }
 
     /// Handles an event; `false` if it is not about a lease.
@@ -55,7 +55,7 @@ final class NodeLeases {
 
     private func tell(_ name: String) {
         guard outbox.isOpen else { return }
-        let payload = leases[name].map { RetainedLease(lease: $0).payload(stamps.next()) } ?? []
+        let payload = leases[name].map { claim.nextStamp(topics.node).payload("camera-lease", $0) } ?? []
         if outbox.send(Publication(topics.lease(name), payload, isRetained: true)) { untold.remove(name) }
     }
 }

@@ -7,7 +7,7 @@ import GimbalProtocol
 final class NodeSettings {
     private let topics: NodeTopics
     private let outbox: BrokerOutbox
-    private let stamps: StampSource
+    private let claim: NodeClaim
     /// The daemon's answers, as published.
     private var settings: [String: CameraSetup] = [:]
     /// The cameras whose answer is pending.
@@ -19,8 +19,8 @@ final class NodeSettings {
     /// How often to ask the daemon, in milliseconds.
     static let interval = 1000.0
 
-    init(_ topics: NodeTopics, _ outbox: BrokerOutbox, _ stamps: StampSource) {
-        (self.topics, self.outbox, self.stamps) = (topics, outbox, stamps)
+    init(_ topics: NodeTopics, _ outbox: BrokerOutbox, _ claim: NodeClaim) {
+        (self.topics, self.outbox, self.claim) = (topics, outbox, claim)
     }
 
     /// Notes a new connection to the daemon, or its end: questions over an earlier connection get no answer.
@@ -67,7 +67,7 @@ final class NodeSettings {
 
     private func tell(_ name: String) {
         guard let known = settings[name], outbox.isOpen else { return }
-        let payload = RetainedSettings(camera: name, settings: known).payload(stamps.next())
+        let payload = RetainedSettings(camera: name, settings: known).payload(claim.nextStamp(topics.node))
         // If there is no room, the next answer is published.
         if !outbox.send(Publication(topics.settings(name), payload, isRetained: true)) { settings[name] = nil }
     }

@@ -62,41 +62,43 @@ extension ClosedRange<Double> {
     static var finite: Self { -Double.greatestFiniteMagnitude...Double.greatestFiniteMagnitude }
 }
 
-struct NumberRule: MemberRule {
+package struct NumberRule: MemberRule {
     var range = ClosedRange<Double>.finite
     /// The number of decimals if the line is rounded.
     var places = 6
 
-    static var asksForIntegers: Bool { false }
-    func read(_ scalar: JSONScalar) -> Double? { if case .number(let number, _) = scalar { number } else { nil } }
-    func allows(_ value: Double) -> Bool { range.contains(value) }
-    func write(_ value: Double, to line: inout LineWriter) {
+    package static var asksForIntegers: Bool { false }
+    package func read(_ scalar: JSONScalar) -> Double? {
+        if case .number(let number, _) = scalar { number } else { nil }
+    }
+    package func allows(_ value: Double) -> Bool { range.contains(value) }
+    package func write(_ value: Double, to line: inout LineWriter) {
         if line.isRounded { line.write(FixedDecimal(value, places: places)) } else { line.write(exact: value) }
     }
-    var wanted: String {
+    package var wanted: String {
         if range.upperBound == .greatestFiniteMagnitude { return "must be a finite number" }
         return "must be a number from \(plain(range.lowerBound)) to \(plain(range.upperBound))"
     }
-    var hint: String { "it must be a number" }
+    package var hint: String { "it must be a number" }
 }
 
 /// Formats a number for people: whole numbers have no point.
 package func plain(_ number: Double) -> String { Int64(exactly: number).map { "\($0)" } ?? "\(number)" }
 
-struct IntegerRule: MemberRule {
+package struct IntegerRule: MemberRule {
     /// The integers that a double represents exactly.
     static let exact = -(1 << 53 - 1)...(1 << 53 - 1)
 
     var range = 0...Self.exact.upperBound
-    let wanted: String
+    package let wanted: String
 
-    func read(_ scalar: JSONScalar) -> Int? {
+    package func read(_ scalar: JSONScalar) -> Int? {
         guard case .number(let number, true) = scalar else { return nil }
         // Beyond 2^53 not every integer has its own double, so the largest integer will do.
         return Int(exactly: number) ?? (number < 0 ? .min : .max)
     }
-    func allows(_ value: Int) -> Bool { range.contains(value) }
-    func write(_ value: Int, to line: inout LineWriter) {
+    package func allows(_ value: Int) -> Bool { range.contains(value) }
+    package func write(_ value: Int, to line: inout LineWriter) {
         if value < 0 { line.write("-") }
         line.write(UInt64(value.magnitude))
     }
@@ -107,7 +109,7 @@ extension MemberRule where Self == NumberRule {
         NumberRule(range: range, places: places)
     }
     /// Milliseconds of a clock.
-    static var time: Self { .number(in: .times, places: 3) }
+    package static var time: Self { .number(in: .times, places: 3) }
 }
 
 extension MemberRule where Self == IntegerRule {
@@ -115,9 +117,9 @@ extension MemberRule where Self == IntegerRule {
         IntegerRule(range: range, wanted: wanted)
     }
     /// A non-negative count.
-    static var count: Self { IntegerRule(wanted: "must be a non-negative integer") }
+    package static var count: Self { IntegerRule(wanted: "must be a non-negative integer") }
     /// The number of an event.
-    static var seq: Self { IntegerRule(wanted: "must be a seq: an integer from 0 to 2^53 - 1") }
+    package static var seq: Self { IntegerRule(wanted: "must be a seq: an integer from 0 to 2^53 - 1") }
 }
 
 /// A speed; infinity is written `"max"`.
@@ -157,31 +159,31 @@ struct LoopRule: MemberRule {
 
 // MARK: Flags and texts
 
-struct FlagRule: MemberRule {
-    func read(_ scalar: JSONScalar) -> Bool? { if case .bool(let flag) = scalar { flag } else { nil } }
-    func write(_ value: Bool, to line: inout LineWriter) { line.write(value) }
-    var wanted: String { "must be true or false" }
+package struct FlagRule: MemberRule {
+    package func read(_ scalar: JSONScalar) -> Bool? { if case .bool(let flag) = scalar { flag } else { nil } }
+    package func write(_ value: Bool, to line: inout LineWriter) { line.write(value) }
+    package var wanted: String { "must be true or false" }
 }
 
 extension MemberRule where Self == FlagRule {
-    static var flag: Self { FlagRule() }
+    package static var flag: Self { FlagRule() }
 }
 
-struct TextRule: MemberRule {
+package struct TextRule: MemberRule {
     /// The allowed length in bytes.
     var bytes = 0...Int.max
 
-    func read(_ scalar: JSONScalar) -> String? { if case .string(let text) = scalar { text } else { nil } }
-    func allows(_ value: String) -> Bool { bytes.contains(value.utf8.count) }
-    func write(_ value: String, to line: inout LineWriter) { line.write(string: value) }
-    var wanted: String {
+    package func read(_ scalar: JSONScalar) -> String? { if case .string(let text) = scalar { text } else { nil } }
+    package func allows(_ value: String) -> Bool { bytes.contains(value.utf8.count) }
+    package func write(_ value: String, to line: inout LineWriter) { line.write(string: value) }
+    package var wanted: String {
         let least = bytes.lowerBound > 0 ? "\(bytes.lowerBound) to" : "at most"
         return bytes.upperBound == .max ? "must be a string" : "must be a string of \(least) \(bytes.upperBound) bytes"
     }
 }
 
 extension MemberRule where Self == TextRule {
-    static func text(bytes: ClosedRange<Int> = 0...Int.max) -> Self { TextRule(bytes: bytes) }
+    package static func text(bytes: ClosedRange<Int> = 0...Int.max) -> Self { TextRule(bytes: bytes) }
 }
 
 /// An array of strings.

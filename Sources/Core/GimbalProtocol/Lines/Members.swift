@@ -48,6 +48,9 @@ package struct ListRule {
     var limit: (most: Int, error: WireError)?
     /// Whether the path of an error within an object includes the array.
     var isNamedWithin = true
+
+    /// The rule for any array of objects.
+    package static var objects: ListRule { ListRule() }
 }
 
 /// Visits the members of a value one by one: writes them without changing them, or reads them.
@@ -80,7 +83,7 @@ package protocol MemberVisitor: ~Copyable {
 
 extension MemberVisitor where Self: ~Copyable {
     /// Visits a required member.
-    mutating func member<Rule: MemberRule>(
+    package mutating func member<Rule: MemberRule>(
         _ field: Field, _ value: inout Rule.Value, _ rule: Rule, hint: String? = nil
     ) throws(Failure) {
         var member: Rule.Value? = value
@@ -89,12 +92,12 @@ extension MemberVisitor where Self: ~Copyable {
     }
 
     /// Visits an optional member.
-    mutating func member<Rule: MemberRule>(
+    package mutating func member<Rule: MemberRule>(
         _ field: Field, _ value: inout Rule.Value?, _ rule: Rule
     ) throws(Failure) { try scalar(field, &value, rule, .optional) }
 
     /// Visits a member that is always written but optional when read.
-    mutating func member<Rule: MemberRule>(
+    package mutating func member<Rule: MemberRule>(
         _ field: Field, _ value: inout Rule.Value, _ rule: Rule, default usual: Rule.Value
     ) throws(Failure) {
         var member: Rule.Value? = value
@@ -103,7 +106,7 @@ extension MemberVisitor where Self: ~Copyable {
     }
 
     /// Visits a member that is omitted if it has its default value.
-    mutating func member<Rule: MemberRule>(
+    package mutating func member<Rule: MemberRule>(
         _ field: Field, _ value: inout Rule.Value, _ rule: Rule, unless usual: Rule.Value
     ) throws(Failure) where Rule.Value: Equatable {
         var member: Rule.Value? = value == usual ? nil : value
@@ -112,7 +115,7 @@ extension MemberVisitor where Self: ~Copyable {
     }
 
     /// Visits a required object.
-    mutating func object<Value: Described>(
+    package mutating func object<Value: Described>(
         _ field: Field, _ value: inout Value, hint: String? = nil
     ) throws(Failure) {
         var member: Value? = value
@@ -121,12 +124,12 @@ extension MemberVisitor where Self: ~Copyable {
     }
 
     /// Visits an optional object.
-    mutating func object<Value: Described>(
+    package mutating func object<Value: Described>(
         _ field: Field, _ value: inout Value?, _ presence: Presence = .optional
     ) throws(Failure) { try object(field, &value, blank: .blank, presence) }
 
     /// Visits an object that is always written but optional when read.
-    mutating func object<Value: Described>(
+    package mutating func object<Value: Described>(
         _ field: Field, _ value: inout Value, default usual: Value
     ) throws(Failure) {
         var member: Value? = value
@@ -135,7 +138,7 @@ extension MemberVisitor where Self: ~Copyable {
     }
 
     /// Visits a required list.
-    mutating func list<Value: Described>(_ field: Field, _ values: inout [Value]) throws(Failure) {
+    package mutating func list<Value: Described>(_ field: Field, _ values: inout [Value]) throws(Failure) {
         var list: [Value]? = values
         try self.list(field, &list, ListRule(), .required(nil))
         if let list { values = list }
@@ -191,6 +194,8 @@ package enum Field: UInt8, CaseIterable, Sendable {
     case uptimeMs, connections, connectionsTotal, replays, lines, errors, bytesIn, bytesOut
     case rejected, frames, cut, server, line, code, field, message, state, round, markers
     case traces, wallTime, motion, request, glide, anchor, presentation
+    // The fields only found at a broker.
+    case follows, node, instance, generation
 
     package var name: String { self == .isSelf ? "self" : "\(self)" }
 

@@ -80,34 +80,23 @@ public struct CameraClock: Equatable, Sendable {
 
 // MARK: Members
 
-struct WallTimeRule: MemberRule {
+package struct WallTimeRule: MemberRule {
     private let milliseconds = NumberRule(range: .ofTraces, places: 3)
 
-    static var asksForIntegers: Bool { false }
-    func read(_ scalar: JSONScalar) -> WallTime? {
+    package static var asksForIntegers: Bool { false }
+    package func read(_ scalar: JSONScalar) -> WallTime? {
         milliseconds.read(scalar).flatMap(WallTime.init(milliseconds:))
     }
-    func allows(_ value: WallTime) -> Bool { milliseconds.allows(value.milliseconds) }
-    func write(_ value: WallTime, to line: inout LineWriter) { line.write(value) }
-    var wanted: String { "\(milliseconds.wanted): milliseconds since 1970" }
-    var hint: String { "it is in milliseconds since 1970" }
-}
-
-extension LineWriter {
-    /// Writes a time in the format of messages.
-    package mutating func write(_ time: WallTime) { write(FixedDecimal(time.milliseconds, places: 3)) }
-}
-
-extension WallTime {
-    /// Reads a time in the format of messages; `nil` if invalid.
-    package init?(_ json: JSONValue) {
-        guard let number = json.number else { return nil }
-        self.init(milliseconds: number)
+    package func allows(_ value: WallTime) -> Bool { milliseconds.allows(value.milliseconds) }
+    package func write(_ value: WallTime, to line: inout LineWriter) {
+        line.write(FixedDecimal(value.milliseconds, places: 3))
     }
+    package var wanted: String { "\(milliseconds.wanted): milliseconds since 1970" }
+    package var hint: String { "it is in milliseconds since 1970" }
 }
 
 extension MemberRule where Self == WallTimeRule {
-    static var wallTime: Self { WallTimeRule() }
+    package static var wallTime: Self { WallTimeRule() }
 }
 
 extension Presentation: Described {
