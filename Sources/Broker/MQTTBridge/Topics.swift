@@ -44,8 +44,6 @@ package struct NodeTopics: Sendable {
     /// Returns whether a text may be a node's name: 1 to 64 of `A-Z a-z 0-9 . _ -`, as for a camera.
     package static func isName(_ text: some StringProtocol) -> Bool { Request.isCameraName(text.utf8) }
 
-    static func isName(_ text: ArraySlice<UInt8>) -> Bool { Request.isCameraName(text) }
-
     package var state: String { prefix + "$state" }
     package var claim: String { prefix + "$claim" }
     package func camera(_ name: String) -> String { prefix + name + "/camera" }

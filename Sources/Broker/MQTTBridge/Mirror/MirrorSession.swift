@@ -41,9 +41,6 @@ final class MirrorSession {
     /// The local camera, as the daemon last reported it.
     private enum Local: Equatable { case unknown, resting(PrintedPosition), moving(PrintedPosition) }
 
-    /// The settings of the local camera.
-    private enum LocalSettings { case asked, known(CameraSetup) }
-
     /// When the next request to move or set the camera may be sent.
     private enum Sending {
         case free
@@ -65,7 +62,8 @@ final class MirrorSession {
     /// Whether the mirror's gesture holds the camera.
     private var isHolding = false
     private var lastSent: CameraPosition?
-    private var settings = LocalSettings.asked
+    /// The settings of the local camera; `nil` until the daemon answers.
+    private var settings: CameraSetup?
     /// When to ask the daemon for the settings next.
     private var nextLook: Double
     /// When the settings may be sent again, if the daemon has not taken them.
@@ -111,8 +109,8 @@ final class MirrorSession {
 
     private func isSetRight(_ goal: MirrorGoal) -> Bool {
         guard goal.settings != nil else { return true }
-        guard case .known(let local) = settings else { return false }
-        return goal.settings(beside: local) == local
+        guard let settings else { return false }
+        return goal.settings(beside: settings) == settings
     }
 
     // MARK: Lines of the daemon
@@ -121,7 +119,7 @@ final class MirrorSession {
         guard let read = try? ServerLine(line: line) else { return .goesOn }
         switch read.message {
         case .event(let event): return note(event)
-        case .camera(let state): settings = .known(state.setup)
+        case .camera(let state): settings = state.setup
         case .error(let error) where read.id == Self.aboutID || read.id == Self.presentationID: return .refused(error)
         case .error(let error) where read.id == Self.viewportID && error.code == .leased:
             nextViewport = now + refusalDelay.next()
@@ -177,18 +175,18 @@ final class MirrorSession {
     /// Makes new settings of the goal due at once.
     func settingsHaveChanged(at now: Double) {
         nextSetting = -.infinity
-        if case .asked = settings { nextLook = now }
+        if settings == nil { nextLook = now }
     }
 
     /// Brings the camera to its goal, if a request may be sent now.
     func bring(to goal: MirrorGoal, at now: Double) throws {
         guard let here = position, isFree(at: now) else { return }
         sending = .free
-        if case .known(let local) = settings, let wanted = goal.settings(beside: local), wanted != local,
+        if let local = settings, let wanted = goal.settings(beside: local), wanted != local,
             nextSetting <= now
         {
             nextSetting = now + Self.longestRetryDelay
-            settings = .asked
+            settings = nil
             // The last answer has the resulting settings, which may have moved the camera.
             return try send(wanted.changes.map(ClientRequest.set) + [.getCamera()], nil)
         }

@@ -116,24 +116,13 @@ struct Submission {
     }
 }
 
-/// An answer of the daemon: as received, and parsed.
-struct Answer {
-    let bytes: ArraySlice<UInt8>
-    let message: ServerMessage
-
-    var error: GimbalError? { if case .error(let error) = message { error } else { nil } }
-
-    /// Whether it has nothing but success or an error.
-    var isBare: Bool { message == .ok || error != nil }
-}
-
 /// Publishes the answers to lines.
 struct Replies {
     let topics: NodeTopics
     let outbox: BrokerOutbox
 
     /// Publishes an answer of the daemon, with the id that the publisher gave its request.
-    func send(_ answer: Answer, id: JSONValue?, to submission: Submission) {
+    func send(_ answer: ReceivedLine, id: JSONValue?, to submission: Submission) {
         if let error = answer.error { return send(WireError(error), id: id, to: submission) }
         // Without a response topic, only errors are published.
         guard let topic = submission.responseTopic, var members = (try? JSONValue(answer.bytes))?.object else { return }
@@ -187,7 +176,7 @@ private final class Feed: DaemonReader {
     private struct Pending {
         let submission: Submission
         let ids: [JSONValue?]
-        var answers: [Int: Answer] = [:]
+        var answers: [Int: ReceivedLine] = [:]
     }
 
     static let mostPending = 256
@@ -238,8 +227,8 @@ private final class Feed: DaemonReader {
     }
 
     func received(_ line: ArraySlice<UInt8>, at now: Double) {
-        guard let read = try? ServerLine(line: line) else { return }
-        let answer = Answer(bytes: line, message: read.message)
+        let answer = ReceivedLine(line)
+        guard let read = answer.line else { return }
         guard case .number(let id)? = read.id else {
             // The daemon could not parse the line up to its id, or refuses the connection.
             guard let error = answer.error else { return }
@@ -261,8 +250,9 @@ private final class Feed: DaemonReader {
         let errors = done.answers.filter { $0.value.error != nil }.sorted { $0.key < $1.key }
         let atFault = errors.first { $0.value.error?.field != nil }?.key ?? errors.first?.key
         for (index, id) in done.ids.enumerated() {
-            guard let answer = done.answers[index], id != nil || index == atFault || !answer.isBare else { continue }
-            replies.send(answer, id: id, to: done.submission)
+            guard let answer = done.answers[index] else { continue }
+            let isBare = answer.type == .ok || answer.error != nil
+            if id != nil || index == atFault || !isBare { replies.send(answer, id: id, to: done.submission) }
         }
     }
 
@@ -296,19 +286,12 @@ final class Feeds {
     private let topics: NodeTopics
     private let replies: Replies
     private let outbox: BrokerOutbox
-    /// The cameras that lines are accepted for; empty means all.
-    private let cameras: Set<String>
-    private let timeout: Double
-    private let most: Int
+    private let options: Node.Settings
     private var feeds: [Key: Feed] = [:]
     let missed: MissedEvents
 
-    init(
-        _ outside: any Surroundings, _ topics: NodeTopics, _ outbox: BrokerOutbox, cameras: Set<String>,
-        timeout: Double, most: Int
-    ) {
-        (self.outside, self.topics, self.outbox) = (outside, topics, outbox)
-        (self.cameras, self.timeout, self.most) = (cameras, timeout, most)
+    init(_ outside: any Surroundings, _ topics: NodeTopics, _ outbox: BrokerOutbox, _ options: Node.Settings) {
+        (self.outside, self.topics, self.outbox, self.options) = (outside, topics, outbox, options)
         replies = Replies(topics: topics, outbox: outbox)
         missed = MissedEvents(outside, topics, outbox, replies)
     }
@@ -343,7 +326,7 @@ final class Feeds {
             throw WireError(
                 .invalidValue, field: "camera", "the topic's camera name must be 1 to 64 of A-Z a-z 0-9 . _ -")
         }
-        guard cameras.isEmpty || cameras.contains(camera) else {
+        guard options.wants(camera) else {
             throw WireError(.unknownCamera, field: "camera", "this node has no camera \"\(camera)\"")
         }
         guard feed?.utf8.contains(UInt8(ascii: "/")) != true else {
@@ -354,7 +337,8 @@ final class Feeds {
     /// Checks that a node with selected cameras is not asked to list all of them.
     private func checkQuestions(of submission: Submission) throws(WireError) {
         let word = ClientRequest.cameras.type
-        guard !cameras.isEmpty, submission.requests.contains(where: { $0["type"]?.string == word }) else { return }
+        guard !options.cameras.isEmpty, submission.requests.contains(where: { $0["type"]?.string == word })
+        else { return }
         throw WireError(.denied, field: "type", "this node publishes only some cameras: its $state names them")
     }
 
@@ -376,6 +360,7 @@ final class Feeds {
     /// questions always have room.
     private func checkRoom(for key: Key) throws(WireError) {
         let isFull: Bool
+        let most = options.mostFeeds
         switch key {
         case .questions: isFull = false
         case .lines(.field): isFull = 2 * feeds.keys.count(where: \.isUnchecked) >= most || publishers >= most
@@ -417,15 +402,15 @@ final class Feeds {
 
     // MARK: Time
 
-    var deadline: Double? { feeds.values.map { $0.lastHeard + timeout }.min() }
+    var deadline: Double? { feeds.values.map { $0.lastHeard + options.feedTimeout }.min() }
 
     func advance(to now: Double) {
-        for (key, feed) in feeds where feed.lastHeard + timeout <= now {
+        for (key, feed) in feeds where feed.lastHeard + options.feedTimeout <= now {
             if feed.isWaiting, key == .questions {
                 feed.lastHeard = now
                 continue
             }
-            feed.close(because: "nothing was received for \(Int(timeout)) ms")
+            feed.close(because: "nothing was received for \(Int(options.feedTimeout)) ms")
             feeds[key] = nil
         }
     }

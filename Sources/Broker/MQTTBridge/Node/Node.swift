@@ -30,6 +30,12 @@ package final class Node {
         package var instance: String
 
         package init(_ name: String, instance: String) { (self.name, self.instance) = (name, instance) }
+
+        /// Whether a camera is published and accepts lines.
+        func wants(_ camera: String) -> Bool { cameras.isEmpty || cameras.contains(camera) }
+
+        /// The shortest time between two states of a moving camera, in milliseconds.
+        var cameraInterval: Double { 1000 / rate }
     }
 
     private unowned let outside: any Surroundings
@@ -61,12 +67,8 @@ package final class Node {
         topics = NodeTopics(settings.name)
         outbox = BrokerOutbox(outside)
         claim = NodeClaim(instance: settings.instance)
-        feeds = Feeds(
-            outside, topics, outbox, cameras: settings.cameras, timeout: settings.feedTimeout, most: settings.mostFeeds)
-        cameras = NodeCameras(
-            outside, topics, outbox, claim, wanted: settings.cameras,
-            publishesEvents: settings.publishesEvents, tellsMotions: settings.tellsMotions,
-            interval: 1000 / settings.rate)
+        feeds = Feeds(outside, topics, outbox, settings)
+        cameras = NodeCameras(outside, topics, outbox, claim, settings)
     }
 
     /// Whether this process is the node.
@@ -88,11 +90,9 @@ package final class Node {
     private func state(_ word: NodeState.Word, reason: String? = nil) -> NodeState {
         NodeState(
             word, node: settings.name, instance: settings.instance, generation: claim.generation,
-            version: settings.version, cameras: cameras.names.filter(isWanted), interval: settings.interval,
+            version: settings.version, cameras: cameras.names.filter(settings.wants), interval: settings.interval,
             clock: outside.clockQuality, reason: reason)
     }
-
-    private func isWanted(_ name: String) -> Bool { settings.cameras.isEmpty || settings.cameras.contains(name) }
 
     /// Publishes what a camera of the node should follow.
     func tell(_ camera: String, follows chain: [FollowedCamera], at now: Double) {

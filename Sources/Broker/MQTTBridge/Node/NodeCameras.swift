@@ -37,10 +37,7 @@ final class NodeCameras: DaemonReader {
     private unowned let outside: any Surroundings
     private let topics: NodeTopics
     private let outbox: BrokerOutbox
-    private let wanted: Set<String>
-    private let publishesEvents: Bool
-    private let tellsMotions: Bool
-    private let interval: Double
+    private let options: Node.Settings
     private let claim: NodeClaim
     private let settings: NodeSettings
     let leases: NodeLeases
@@ -65,11 +62,10 @@ final class NodeCameras: DaemonReader {
 
     init(
         _ outside: any Surroundings, _ topics: NodeTopics, _ outbox: BrokerOutbox, _ claim: NodeClaim,
-        wanted: Set<String>, publishesEvents: Bool, tellsMotions: Bool, interval: Double
+        _ options: Node.Settings
     ) {
-        (self.outside, self.topics, self.outbox, self.claim) = (outside, topics, outbox, claim)
-        (self.wanted, self.publishesEvents, self.interval) = (wanted, publishesEvents, interval)
-        self.tellsMotions = tellsMotions
+        (self.outside, self.topics, self.outbox) = (outside, topics, outbox)
+        (self.claim, self.options) = (claim, options)
         settings = NodeSettings(topics, outbox, claim)
         leases = NodeLeases(topics, outbox, claim)
     }
@@ -92,10 +88,10 @@ final class NodeCameras: DaemonReader {
             let connection = try outside.connect(self)
             daemon = .connected(connection, absence: absence ?? "")
             points = ResumePoints(cameras.mapValues { ResumePoint(seq: $0.status.seq, epoch: $0.status.epoch) })
-            let kinds = EventKind.movements.union(tellsMotions ? [.lease, .clock, .motion] : [.lease, .clock])
+            let kinds = EventKind.movements.union(options.tellsMotions ? [.lease, .clock, .motion] : [.lease, .clock])
             let request = ClientRequest.subscribeAll(
-                kinds: kinds, delivery: publishesEvents ? .every : .latest,
-                since: publishesEvents ? points.forAllCameras() : [:])
+                kinds: kinds, delivery: options.publishesEvents ? .every : .latest,
+                since: options.publishesEvents ? points.forAllCameras() : [:])
             // The answer comes before any camera is announced.
             connection.send(try ClientRequest.clients().line() + request.line())
             settings.begin(at: now)
@@ -150,7 +146,7 @@ final class NodeCameras: DaemonReader {
     private func handle(_ event: CameraEvent, _ line: ArraySlice<UInt8>, at now: Double) {
         backoff.reset()
         if case .subscribedToAll(let count) = event { return begin(count) }
-        guard wanted.isEmpty || wanted.contains(event.camera) else { return countListed(event) }
+        guard options.wants(event.camera) else { return countListed(event) }
         if leases.handle(event) { return readOn() }
         if case .clock(let clock) = event {
             cameras[event.camera]?.clock = clock
@@ -162,7 +158,7 @@ final class NodeCameras: DaemonReader {
         }
         let gap = points.note(event)
         note(event, at: now)
-        if publishesEvents {
+        if options.publishesEvents {
             outbox.send(Publication(topics.event(event.camera), Array(line)))
             if let gap { outbox.send(Publication(topics.event(gap.camera), gap.line)) }
         }
@@ -251,7 +247,7 @@ final class NodeCameras: DaemonReader {
 
     /// Whether to publish now: a resting camera at once, a moving one at the given rate.
     private func isDue(_ camera: Published, at now: Double) -> Bool {
-        !camera.status.isMoving || now >= camera.lastSent + interval
+        !camera.status.isMoving || now >= camera.lastSent + options.cameraInterval
     }
 
     private func remove(_ name: String) {
@@ -339,7 +335,8 @@ final class NodeCameras: DaemonReader {
     // MARK: Time
 
     var deadline: Double? {
-        let due = late.compactMap { cameras[$0] }.filter(\.status.isMoving).map { $0.lastSent + interval }.min()
+        let oldest = late.compactMap { cameras[$0] }.filter(\.status.isMoving).map(\.lastSent).min()
+        let due = oldest.map { $0 + options.cameraInterval }
         var attempt: Double?
         if case .away(_, let next) = daemon { attempt = next }
         // Without room, the loop turns as soon as there is some.
