@@ -78,7 +78,7 @@ extension Comparable {
 extension Array {
     /// Returns the index of the first element that fulfils a condition, by binary search; the count if none does. All
     /// elements after it must fulfil the condition, too.
-    package func partitioningIndex(where isFulfilled: (Element) -> Bool) -> Int {
+    @inlinable package func partitioningIndex(where isFulfilled: (Element) -> Bool) -> Int {
         var (low, high) = (0, count)
         while low < high {
             let middle = (low + high) / 2

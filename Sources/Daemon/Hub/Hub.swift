@@ -192,7 +192,7 @@ import GimbalProtocol
 
     /// Whether nothing is left to do for a peer that sends no more.
     private func isIdle(_ peer: Peer) -> Bool {
-        peer.input.isEmpty && !peer.sendsTrace && peer.subscriptions.isEmpty && peer.waits.all.isEmpty
+        peer.input.isEmpty && !peer.sendsTrace && peer.subscriptions.isEmpty && peer.waits.isEmpty
             && !peer.share.isWaiting
     }
 

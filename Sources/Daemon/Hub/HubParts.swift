@@ -41,7 +41,7 @@ struct HubParts {
         sender = Sender(limits: limits, turns, counters)
         errors = ErrorReplies(sender, turns, counters, observer)
         subscriptions = Subscriptions(limits: limits, registry, sender, turns)
-        waits = RestWaits(limits: limits, sender, turns, counters)
+        waits = RestWaits(sender, turns, counters)
         runner = CameraRunner(registry, subscriptions, waits, sender, turns, observer)
         playOuts = PlayOuts(runner, turns, clock)
         leases = Leases(runner, sender, counters)

@@ -61,7 +61,7 @@ final class CameraRunner {
         turns.add(work: Self.workOfCamera + camera.readers.subscriptions.count)
         subscriptions.cameraWillBeRemoved(camera)
         registry.remove(camera)
-        waits.end(for: camera, .removed)
+        waits.end(for: camera)
         if let peer { observer.report(.removed(camera: camera.name), of: peer) }
     }
 
@@ -125,7 +125,7 @@ final class CameraRunner {
         if camera.hasIdleAction { scheduleIdleAction(of: camera) }
         if camera.readers.wantMore { serveReaders(of: camera) }
         send(effects, of: camera)
-        if !camera.waits.isEmpty { waits.endIfAtRest(camera) }
+        if !camera.waits.isEmpty { waits.end(for: camera) }
     }
 
     /// Serves readers that want more than events.

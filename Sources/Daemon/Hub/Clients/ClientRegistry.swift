@@ -101,7 +101,7 @@ final class ClientRegistry {
         client.subscriptions = peer.subscriptions.all.prefix(Self.page.subscriptions).map {
             .init(camera: $0.camera.name, delivery: $0.delivery, behind: Int($0.backlog))
         }
-        client.waits = peer.waits.all.count
+        client.waits = peer.waits.count
         client.unreadBytes = peer.output.unreadBytes
         return client
     }

@@ -44,7 +44,7 @@ public final class Peer {
 
     var subscriptions = PeerSubscriptions()
     /// Its requests that wait until a camera rests.
-    var waits = PeerWaits()
+    var waits: [RestWait] = []
     /// The trace that its lines belong to.
     var sentTrace = Replays.SentTrace()
     /// The replay that its lines belong to, from the header to the end that frees the camera.

@@ -73,7 +73,7 @@ extension Hub {
         parts.runner.restore(cameras.values, at: now) { numbered[$0] != nil }
         for peer in peers {
             parts.subscriptions.restore(peer)
-            for wait in peer.waits.all { parts.waits.restore(wait) }
+            for wait in peer.waits { parts.waits.restore(wait) }
             parts.turns.join(peer)
             parts.sender.enqueue(peer)
         }

@@ -84,7 +84,7 @@ extension Peer {
             key: key, number: number, about: about, lineNumber: input.framer.lineNumber,
             isSkipping: input.framer.isSkipping, input: input.state, bytes: Array(input.waiting),
             isBroken: output.isBroken, isBlocked: isBlocked, replies: Array(output.replies[output.sentBytes...]),
-            subscriptions: subscriptions.all.map(\.record), toAll: subscriptions.toAll, waits: waits.all.map(\.record),
+            subscriptions: subscriptions.all.map(\.record), toAll: subscriptions.toAll, waits: waits.map(\.record),
             fedCameras: fedCameras.cameras.map(\.name), endedTrace: ended)
     }
 
@@ -98,7 +98,7 @@ extension Peer {
         let state: PeerOutput.State =
             record.isBroken ? .broken(isQueued: false) : record.isBlocked ? .blocked : .idle
         output = PeerOutput(state, replies: record.replies)
-        for wait in record.waits { waits.insert(try RestWait(wait, of: self, cameras)) }
+        for wait in record.waits { add(try RestWait(wait, of: self, cameras)) }
         var all: [Subscription] = []
         for subscription in record.subscriptions {
             all.append(try Subscription(subscription, of: self, cameras, limits: limits))
@@ -109,7 +109,7 @@ extension Peer {
     /// Breaks the reference cycles of a peer with its waits and subscriptions.
     func forgetRecord() {
         subscriptions = PeerSubscriptions()
-        waits.removeAll()
+        waits = []
     }
 }
 

@@ -147,7 +147,7 @@ struct Admission {
         case .subscribe:
             try admitSubscription(index)
         case .awaitIdle:
-            guard peer.waits.all.count + index >= limits.waits else { break }
+            guard peer.waits.count + index >= limits.waits else { break }
             throw Refusal(
                 index, .limitReached, "type", "a connection may have at most \(limits.waits) waiting requests")
         case .pauseReplay, .resumeReplay, .stepReplay, .seekReplay, .setReplaySpeed, .endReplay:

@@ -1,21 +1,46 @@
 // `await-idle`: requests that are answered at the moment when their camera comes to rest, so that nothing can come in
 // between. Answers count as events of a turn: many waiting requests delay no other client.
+// Invariant: until it is over, a wait is among its peer's, and among the deadlines if it has one.
 
 import GimbalProtocol
+import MapCamera
+
+/// A request that waits for a camera to rest.
+final class RestWait {
+    // It and its peer refer to each other until it is over.
+    let peer: Peer
+    let camera: HostedCamera
+    /// The request's id as it was written.
+    let id: [UInt8]
+    /// The number of its line on the connection.
+    let line: UInt64
+    let timeoutMs: Double
+    /// When it is over at the latest, in the hub's time; infinite if it waits forever.
+    let deadline: Double
+    var isOver = false
+    /// Its index among its peer's waits, which are in no particular order.
+    fileprivate(set) var index = 0
+
+    init(for camera: HostedCamera, of peer: Peer, id: [UInt8], line: UInt64, timeoutMs: Double, deadline: Double) {
+        (self.camera, self.peer, self.id, self.line) = (camera, peer, id, line)
+        (self.timeoutMs, self.deadline) = (timeoutMs, deadline)
+    }
+}
 
 final class RestWaits {
-    private let limits: Limits
     private let sender: Sender
     private let turns: Turns
     private let counters: Counters
     /// Requests of the line being applied.
     private var new: [RestWait] = []
-    private var deadlines = RestWaitQueue()
-    /// Waits that have ended, to be answered as turns have room.
-    private var answers: [RestAnswers] = []
+    /// Those with a deadline, the earliest last; of two with the same deadline, the one that came first. Adding or
+    /// removing one moves at most eight bytes for each that is due before it.
+    private var deadlines: [RestWait] = []
+    /// Waits that have ended together, and how, to be answered as turns have room.
+    private var ended: [(waits: ArraySlice<RestWait>, outcome: Result<CameraRest, WireError>)] = []
 
-    init(limits: Limits, _ sender: Sender, _ turns: Turns, _ counters: Counters) {
-        (self.limits, self.sender, self.turns, self.counters) = (limits, sender, turns, counters)
+    init(_ sender: Sender, _ turns: Turns, _ counters: Counters) {
+        (self.sender, self.turns, self.counters) = (sender, turns, counters)
     }
 
     // MARK: Waiting
@@ -23,8 +48,11 @@ final class RestWaits {
     /// Notes a request; the end of its line decides whether it has to wait, since a batch acts as a whole.
     func add(_ timeoutMs: Double?, for camera: HostedCamera, _ id: Span<UInt8>, of peer: Peer, at now: Double) {
         guard peer.output.isOpen else { return }
-        let wait = RestWait(timeoutMs, for: camera, of: peer, id: (0..<id.count).map { id[$0] }, at: now)
-        peer.waits.insert(wait)
+        let timeoutMs = timeoutMs ?? .infinity
+        let wait = RestWait(
+            for: camera, of: peer, id: (0..<id.count).map { id[$0] }, line: peer.input.framer.lineNumber,
+            timeoutMs: timeoutMs, deadline: now + timeoutMs)
+        peer.add(wait)
         new.append(wait)
     }
 
@@ -38,125 +66,111 @@ final class RestWaits {
 
     /// Makes a request wait, unless its camera rests. The camera must have been brought to the present.
     func start(_ wait: RestWait) {
-        let camera = wait.camera
-        if camera.isRemoved {
-            answers.append(RestAnswers(.removed, [wait], for: camera.name))
-        } else if camera.isAtRest {
-            answers.append(RestAnswers(camera.rest, [wait], for: camera.name))
-        } else {
-            add(wait)
-        }
+        if let outcome = wait.camera.waitOutcome { ended.append(([wait], outcome)) } else { add(wait) }
     }
 
     private func add(_ wait: RestWait) {
         wait.camera.addWait(wait)
-        if wait.deadline < .infinity { deadlines.insert(wait) }
+        if wait.deadline < .infinity { deadlines.insert(wait, at: index(of: wait.deadline)) }
     }
+
+    /// Returns the index of the first wait with a deadline that is not due after a time.
+    private func index(of deadline: Double) -> Int { deadlines.partitioningIndex { $0.deadline <= deadline } }
 
     /// Resumes a request that waited in another process.
     func restore(_ wait: RestWait) {
         add(wait)
-        endIfAtRest(wait.camera)
+        end(for: wait.camera)
     }
 
     // MARK: Answering
 
-    /// Ends the waits for a camera that has come to rest. Must be called after each batch and each frame.
-    func endIfAtRest(_ camera: HostedCamera) {
-        if camera.isAtRest { end(for: camera, camera.rest) }
-    }
-
-    /// Ends the waits for a camera that rests or was removed.
-    func end(for camera: HostedCamera, _ outcome: RestAnswers.Outcome) {
-        guard !camera.waits.isEmpty else { return }
-        answers.append(RestAnswers(outcome, camera.takeWaits(), for: camera.name))
+    /// Ends the waits for a camera, if it rests or was removed. Must be called after each batch and each frame.
+    func end(for camera: HostedCamera) {
+        guard !camera.waits.isEmpty, let outcome = camera.waitOutcome else { return }
+        ended.append((camera.takeWaits()[...], outcome))
         answer()
     }
 
     /// When the first wait times out, in the hub's time; infinite if none does, and in the past if answers are due.
-    var deadline: Double { answers.isEmpty ? deadlines.first?.deadline ?? .infinity : -.infinity }
+    var deadline: Double { ended.isEmpty ? deadlines.last?.deadline ?? .infinity : -.infinity }
 
     /// Answers waits that have ended or timed out, as many as the turn has room for.
     func advance(to now: Double) {
-        guard !answers.isEmpty || deadlines.first != nil else { return }
         answer()
-        endOverdue(at: now)
-    }
-
-    private func answer() {
-        while turns.hasRoomForEvents, let next = answers.first {
-            guard let wait = next.next() else {
-                answers.removeFirst()
-                continue
-            }
-            answer(wait, next)
-        }
-    }
-
-    /// Answers all ended waits, before the hub stops answering.
-    func answerAll() {
-        for answers in answers {
-            while let wait = answers.next() { answer(wait, answers) }
-        }
-        answers = []
-    }
-
-    private func answer(_ wait: RestWait, _ answers: RestAnswers) {
-        switch answers.outcome {
-        case .rest(let epoch, let seq, let position):
-            let rest = CameraRest(
-                camera: answers.camera, epoch: epoch.isEmpty ? nil : epoch, seq: seq, position: position)
-            finish(wait, .atRest(rest))
-        case .removed:
-            refuse(
-                wait,
-                WireError(.removed, field: "camera", "camera \(answers.camera) was removed before it came to rest"))
-        }
-    }
-
-    /// Ends the waits that have timed out.
-    private func endOverdue(at now: Double) {
-        while turns.hasRoomForEvents, let wait = deadlines.first, wait.deadline <= now {
-            let limit = plain(wait.timeoutMs)
-            refuse(
-                wait,
-                WireError(.timeout, field: "timeoutMs", "camera \(wait.camera.name) is still moving after \(limit) ms"))
+        while turns.hasRoomForEvents, let wait = deadlines.last, wait.deadline <= now {
+            let text = "camera \(wait.camera.name) is still moving after \(plain(wait.timeoutMs)) ms"
+            finish(wait, .failure(WireError(.timeout, field: "timeoutMs", text)))
             wait.camera.noteWaitOver()
         }
     }
 
-    private func refuse(_ wait: RestWait, _ error: WireError) {
-        counters.errors += 1
-        finish(wait, .error(GimbalError(error, line: wait.line)))
+    private func answer() { while turns.hasRoomForEvents, answerNext() {} }
+
+    /// Answers all ended waits, before the hub stops answering.
+    func answerAll() { while answerNext() {} }
+
+    /// Answers the next wait that has ended; returns `false` if there is none.
+    private func answerNext() -> Bool {
+        guard !ended.isEmpty else { return false }
+        if let wait = ended[0].waits.popFirst() {
+            if !wait.isOver { finish(wait, ended[0].outcome) }
+        } else {
+            ended.removeFirst()
+        }
+        return true
     }
 
     /// Ends a wait with its answer.
-    private func finish(_ wait: RestWait, _ answer: ServerMessage) {
+    private func finish(_ wait: RestWait, _ outcome: Result<CameraRest, WireError>) {
+        let answer: ServerMessage
+        switch outcome {
+        case .success(let rest): answer = .atRest(rest)
+        case .failure(let error):
+            counters.errors += 1
+            answer = .error(GimbalError(error, line: wait.line))
+        }
         turns.add(events: 1)
         turns.add(work: 1)
         sender.putEventsFirst(for: wait.peer)
         forget(wait)
-        wait.peer.waits.remove(wait)
+        let last = wait.peer.waits.removeLast()
+        if last !== wait { (wait.peer.waits[wait.index], last.index) = (last, wait.index) }
         let id = wait.id
         sender.append(to: wait.peer) { $0.answer(answer, id.span) }
     }
 
     private func forget(_ wait: RestWait) {
         wait.isOver = true
-        deadlines.remove(wait)
+        let others = deadlines[index(of: wait.deadline)...].prefix { $0.deadline == wait.deadline }
+        if let index = others.firstIndex(where: { $0 === wait }) { deadlines.remove(at: index) }
     }
 
     /// Forgets the waits of a peer that reads no answers any more.
     func forget(_ peer: Peer) {
-        for wait in peer.waits.all {
+        for wait in peer.waits {
             forget(wait)
             wait.camera.noteWaitOver()
         }
-        peer.waits.removeAll()
+        peer.waits = []
+    }
+}
+
+extension Peer {
+    func add(_ wait: RestWait) {
+        wait.index = waits.count
+        waits.append(wait)
     }
 }
 
 extension HostedCamera {
-    /// The answer to requests that wait for the camera to rest.
-    fileprivate var rest: RestAnswers.Outcome { .rest(epoch: epoch, seq: seq, published) }
+    /// The answer to requests that wait for the camera to rest; `nil` while they have to wait.
+    fileprivate var waitOutcome: Result<CameraRest, WireError>? {
+        if isRemoved {
+            return .failure(
+                WireError(.removed, field: "camera", "camera \(name) was removed before it came to rest"))
+        }
+        guard isAtRest else { return nil }
+        return .success(CameraRest(camera: name, epoch: epoch.isEmpty ? nil : epoch, seq: seq, position: published))
+    }
 }

@@ -94,7 +94,7 @@ struct HubInvariants {
             if let camera = peer.leasedCameras.first(where: { !isRegistered($0, hub) }) {
                 return "a client has a part in the lease of a camera \(camera.name) that is not there"
             }
-            for wait in peer.waits.all where !wait.isOver && !isRegistered(wait.camera, hub) {
+            for wait in peer.waits where !wait.isOver && !isRegistered(wait.camera, hub) {
                 return "a request waits for a camera \(wait.camera.name) that is not there"
             }
         }
@@ -103,7 +103,7 @@ struct HubInvariants {
 
     /// Whether nothing remains to be done for a client whose input has been handled.
     private func isIdle(_ peer: Peer) -> Bool {
-        !peer.sendsTrace && peer.subscriptions.isEmpty && peer.waits.all.isEmpty && !peer.share.isWaiting
+        !peer.sendsTrace && peer.subscriptions.isEmpty && peer.waits.isEmpty && !peer.share.isWaiting
     }
 
     /// Returns what a camera still holds that is no longer registered under its name.
