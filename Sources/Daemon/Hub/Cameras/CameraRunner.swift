@@ -70,7 +70,7 @@ final class CameraRunner {
         if moment.motion != nil {
             // Flush what recorders have been sent before they wait again.
             for recorder in camera.readers.startedRecorders {
-                sender.flush(recorder)
+                sender.flush([recorder], of: recorder.peer)
                 recorder.stopInput()
                 camera.addWaitingRecorder(recorder)
             }

@@ -95,10 +95,7 @@ final class Sender {
     func putEventsFirst(for peer: Peer) {
         guard peer.output.lastEmission != emissions else { return }
         turns.add(work: peer.output.pending.count >> 5)
-        var backlog = peer.backlog
-        for subscription in peer.output.pending where subscription.delivery == .every {
-            flush(subscription, backlog: &backlog)
-        }
+        flush(peer.output.pending.lazy.filter { $0.delivery == .every }, of: peer)
         peer.output.lastEmission = emissions
     }
 
@@ -112,17 +109,11 @@ final class Sender {
         }
     }
 
-    /// Copies the events that wait in a subscription to its peer's replies. A peer that reads nothing misses them:
-    /// copies for each reply would cost more and more.
-    func flush(_ subscription: Subscription) {
-        var backlog = subscription.peer.backlog
-        flush(subscription, backlog: &backlog)
-    }
-
-    /// Copies the events that wait in all of a peer's subscriptions to its replies.
-    func flushAll(of peer: Peer) {
+    /// Copies the events that wait in some of a peer's subscriptions to its replies. A peer that reads nothing misses
+    /// them: copies for each reply would cost more and more.
+    func flush(_ subscriptions: some Sequence<Subscription>, of peer: Peer) {
         var backlog = peer.backlog
-        for subscription in peer.subscriptions.all { flush(subscription, backlog: &backlog) }
+        for subscription in subscriptions { flush(subscription, backlog: &backlog) }
     }
 
     /// - Parameter backlog: the number of events that wait in all of the peer's subscriptions; decreased by this one's.
@@ -282,7 +273,7 @@ final class Sender {
                 subscription.sent(upTo: run.entries.upperBound)
                 continue
             }
-            let cut = subscription.entry(at: left, of: run)
+            let cut = subscription.log.entry(at: left, of: run)
             unsafe peer.output.append(UnsafeRawBufferPointer(rebasing: run.bytes[left..<cut.end]))
             return subscription.sent(upTo: cut.entry + 1)
         }

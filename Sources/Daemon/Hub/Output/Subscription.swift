@@ -156,9 +156,6 @@ final class Subscription {
         }
     }
 
-    /// Returns the entry that contains a byte of a run, and where in the run the entry ends.
-    func entry(at byte: Int, of run: EventLog.Run) -> (entry: UInt64, end: Int) { log.entry(at: byte, of: run) }
-
     /// Drops the backlog; the peer will be told that it missed it.
     func giveUp() { hasGivenUp = delivery == .every }
 
@@ -217,33 +214,21 @@ final class Subscription {
     func gather(room: Int, _ add: (EventLog.Run) -> Void) {
         guard cursor < log.end else { return }
         switch delivery {
-        case .every where isWhole: gatherAll(room: room, add)
-        case .every: gatherChosen(room: room, add)
+        case .every: gatherEvery(room: room, add)
         case .latest: gatherLatest(add)
         }
     }
 
-    private func gatherAll(room: Int, _ add: (EventLog.Run) -> Void) {
-        var entry = cursor
-        var room = room
+    private func gatherEvery(room: Int, _ add: (EventLog.Run) -> Void) {
+        let isWhole = isWhole
+        var (entry, room) = (cursor, room)
         while entry < log.end, room > 0 {
-            let run = log.run(from: entry, to: log.end)
-            add(run)
-            entry = run.entries.upperBound
-            room -= 1
-        }
-    }
-
-    private func gatherChosen(room: Int, _ add: (EventLog.Run) -> Void) {
-        var entry = cursor
-        var room = room
-        while entry < log.end, room > 0 {
-            guard !kinds.isDisjoint(with: log.kind(of: entry)) else {
+            guard isWhole || !kinds.isDisjoint(with: log.kind(of: entry)) else {
                 if entry == cursor { cursor += 1 }
                 entry += 1
                 continue
             }
-            var stop = entry + 1
+            var stop = isWhole ? log.end : entry + 1
             while stop < log.end, !kinds.isDisjoint(with: log.kind(of: stop)) { stop += 1 }
             let run = log.run(from: entry, to: stop)
             add(run)

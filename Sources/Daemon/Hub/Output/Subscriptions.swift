@@ -53,41 +53,36 @@ final class Subscriptions {
         sender.putEventsFirst(for: peer)
         for old in peer.subscriptions.all where old.camera === camera { end(old) }
         guard peer.output.isOpen else { return }
-        let subscription = Subscription(interest, of: peer, to: camera, limits: limits)
-        begin(subscription)
-        sender.append(to: peer) { reply in
-            Self.write(subscription, id, to: &reply)
-            if let since {
-                resume(subscription, UInt64(since.seq), since.epoch.utf8Span.span, &reply)
-            }
-            if subscription.showsTouches { camera.writeTouches(at: camera.time(at: now), to: &reply) }
-            writeState(subscription, at: now, to: &reply)
-        }
-    }
-
-    /// Writes what the subscriber must know before the next event.
-    private func writeState(_ subscription: Subscription, at now: Double?, to reply: inout LineWriter) {
-        let (camera, kinds) = (subscription.camera, subscription.kinds)
-        if kinds.contains(.present) { turns.add(work: camera.toldAhead.count) }
-        camera.writeState(of: kinds, at: now, to: &reply)
+        begin(Subscription(interest, of: peer, to: camera, limits: limits), since: since, id, at: now)
     }
 
     /// Ends a peer's subscription to a camera. Events emitted before go out first.
     func unsubscribe(_ peer: Peer, from camera: HostedCamera?) {
         for subscription in peer.subscriptions.all where subscription.camera === camera {
-            sender.flush(subscription)
+            sender.flush([subscription], of: peer)
             end(subscription)
         }
     }
 
-    private func begin(_ subscription: Subscription) {
-        let (peer, camera) = (subscription.peer, subscription.camera)
+    /// Begins a subscription, and writes the line that announces it, and what must be known before the next event.
+    ///
+    /// - Parameter now: the hub's time; `nil` stands for that of the camera's last event.
+    private func begin(
+        _ subscription: Subscription, since point: ResumePoint?, _ id: Span<UInt8>, at now: Double? = nil
+    ) {
+        let (peer, camera, kinds) = (subscription.peer, subscription.camera, subscription.kinds)
         if subscription.delivery == .latest { peer.outlet.keepQueueShort() }
         peer.subscriptions.all.append(subscription)
         attach(subscription)
-        guard subscription.isRecorder else { return }
-        camera.addWaitingRecorder(subscription)
-        scheduleRecorders(of: camera)
+        if kinds.contains(.present) { turns.add(work: camera.toldAhead.count) }
+        sender.append(to: peer) { reply in
+            let subscribed = Subscribed(
+                camera: camera.name, epoch: camera.epoch, seq: camera.seq, position: camera.published)
+            reply.answer(.event(.subscribed(subscribed)), id)
+            if let point { resume(subscription, after: point, &reply) }
+            if subscription.showsTouches { camera.writeTouches(at: now.map(camera.time(at:)), to: &reply) }
+            camera.writeState(of: kinds, at: now, to: &reply)
+        }
     }
 
     private func attach(_ subscription: Subscription) {
@@ -96,24 +91,15 @@ final class Subscriptions {
         subscription.number = total
         subscription.camera.attach(subscription)
         subscription.peer.output.insert(subscription)
-    }
-
-    /// Writes the line that announces a subscription.
-    private static func write(_ subscription: Subscription, _ id: Span<UInt8>, to line: inout LineWriter) {
-        let camera = subscription.camera
-        let subscribed = Subscribed(
-            camera: camera.name, epoch: camera.epoch, seq: camera.seq, position: camera.published)
-        line.answer(.event(.subscribed(subscribed)), id)
+        guard subscription.isRecorder, !subscription.hasTraceHeader else { return }
+        subscription.camera.addWaitingRecorder(subscription)
+        scheduleRecorders(of: subscription.camera)
     }
 
     /// Resumes after an event that the peer has read, or tells the peer what it missed.
-    private func resume(
-        _ subscription: Subscription, _ seq: UInt64, _ epoch: Span<UInt8>, _ line: inout LineWriter
-    ) {
+    private func resume(_ subscription: Subscription, after point: ResumePoint, _ line: inout LineWriter) {
         let camera = subscription.camera
-        let isSameEpoch =
-            epoch.count == camera.epoch.utf8.count
-            && zip(0..<epoch.count, camera.epoch.utf8).allSatisfy { epoch[$0] == $1 }
+        let (seq, isSameEpoch) = (UInt64(point.seq), point.epoch == camera.epoch)
         // A camera's input is not kept for a client that was not there.
         if isSameEpoch, !subscription.readsInputs, let entry = camera.entry(after: seq, countedBy: turns) {
             subscription.resume(from: entry)
@@ -165,10 +151,7 @@ final class Subscriptions {
         guard peer.output.isOpen else { return }
         peer.subscriptions.toAll = AllCameras(subscribe: interest)
         followers.append(peer)
-        announce(registry.sorted, to: peer, id) { subscription, reply in
-            guard let point = points[subscription.camera.name] else { return }
-            resume(subscription, UInt64(point.seq), point.epoch.utf8Span.span, &reply)
-        }
+        announce(registry.sorted, to: peer, id, since: points)
         for name in points.keys.sorted() where registry.camera(named: name) == nil {
             sender.append(to: peer) { $0.answer(.event(.removed(camera: name)), Span()) }
         }
@@ -176,9 +159,8 @@ final class Subscriptions {
 
     /// Ends all subscriptions of a peer. Events emitted before go out first.
     func unsubscribeAll(_ peer: Peer) {
-        sender.flushAll(of: peer)
-        endAll(of: peer)
-        stopFollowing(peer)
+        sender.flush(peer.subscriptions.all, of: peer)
+        forget(peer)
     }
 
     private func stopFollowing(_ peer: Peer) {
@@ -194,31 +176,22 @@ final class Subscriptions {
         }
         peer.subscriptions.toAll?.isStale = false
         let known = Set(peer.subscriptions.all.map { ObjectIdentifier($0.camera) })
-        announce(registry.sorted.filter { !known.contains(ObjectIdentifier($0)) }, to: peer, Span()) { _, _ in }
+        announce(registry.sorted.filter { !known.contains(ObjectIdentifier($0)) }, to: peer, Span())
     }
 
     /// Subscribes a peer to cameras: one line gives their number, then one line announces each.
     private func announce(
-        _ cameras: [HostedCamera], to peer: Peer, _ id: Span<UInt8>,
-        _ began: (Subscription, inout LineWriter) -> Void
+        _ cameras: [HostedCamera], to peer: Peer, _ id: Span<UInt8>, since points: [String: ResumePoint] = [:]
     ) {
         sender.append(to: peer) { $0.answer(.event(.subscribedToAll(cameras: cameras.count)), id) }
-        for camera in cameras { follow(camera, peer, began) }
+        for camera in cameras { follow(camera, peer, since: points[camera.name]) }
         turns.add(events: cameras.count)
         turns.add(work: Self.workOfSubscription * cameras.count)
     }
 
-    private func follow(
-        _ camera: HostedCamera, _ peer: Peer, _ began: (Subscription, inout LineWriter) -> Void
-    ) {
+    private func follow(_ camera: HostedCamera, _ peer: Peer, since point: ResumePoint? = nil) {
         guard let all = peer.subscriptions.toAll else { return }
-        let subscription = Subscription(all.subscribe, of: peer, to: camera, limits: limits, isOfAll: true)
-        begin(subscription)
-        sender.append(to: peer) { reply in
-            Self.write(subscription, Span(), to: &reply)
-            began(subscription, &reply)
-            writeState(subscription, at: nil, to: &reply)
-        }
+        begin(Subscription(all.subscribe, of: peer, to: camera, limits: limits, isOfAll: true), since: point, Span())
     }
 
     // MARK: New and removed cameras
@@ -231,7 +204,7 @@ final class Subscriptions {
                 peer.subscriptions.toAll?.isStale = true
                 continue
             }
-            follow(camera, peer) { _, _ in }
+            follow(camera, peer)
         }
         turns.add(events: followers.count / 64)
         turns.add(work: Self.workOfSubscription * followers.count)
@@ -240,7 +213,7 @@ final class Subscriptions {
     /// Tells a camera's subscribers that it is removed, after everything that it has emitted.
     func cameraWillBeRemoved(_ camera: HostedCamera) {
         for subscription in camera.readers.subscriptions {
-            sender.flush(subscription)
+            sender.flush([subscription], of: subscription.peer)
             sender.append(to: subscription.peer) { $0.answer(.event(.removed(camera: camera.name)), Span()) }
             end(subscription)
         }
@@ -272,12 +245,7 @@ final class Subscriptions {
 
     /// Restores the subscriptions that a peer had in another process.
     func restore(_ peer: Peer) {
-        for subscription in peer.subscriptions.all {
-            attach(subscription)
-            guard subscription.isRecorder, !subscription.hasTraceHeader else { continue }
-            subscription.camera.addWaitingRecorder(subscription)
-            scheduleRecorders(of: subscription.camera)
-        }
+        for subscription in peer.subscriptions.all { attach(subscription) }
         if peer.subscriptions.toAll != nil { followers.append(peer) }
     }
 }
