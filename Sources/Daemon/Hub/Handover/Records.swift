@@ -183,10 +183,9 @@ extension Replay {
 
     convenience init(_ record: Record, _ lines: KeptLines, of camera: HostedCamera, from peer: Peer?) {
         self.init(
-            of: camera, from: peer, feed: record.feed, id: record.id, record.playback,
-            record.storedTrace, record.clock, record.phase, rejected: record.rejected,
-            passesOver: record.passesOver)
-        (round, run, self.lines, markers) = (record.round, record.run, lines, record.markers)
+            of: camera, from: peer, feed: record.feed, id: record.id, record.playback, record.clock,
+            record.storedTrace, rejected: record.rejected, passesOver: record.passesOver)
+        (phase, round, run, self.lines, markers) = (record.phase, record.round, record.run, lines, record.markers)
         roundStart = record.roundStart ?? -.infinity
         checkpoints = Checkpoints(record.checkpoints.filter { lines.have($0.run) })
     }
@@ -232,7 +231,6 @@ extension Replays {
             traces[identity.info.trace].flatMap { peer == nil && $0.identity == identity ? $0 : nil }
         }
         let replay = Replay(record, stored?.lines ?? record.lines, of: camera, from: peer)
-        if let peer { assign(replay, to: peer) }
         addRunning(replay)
         if let seek = record.seek, replay.lines.have(seek.run) {
             let scratch = scratchCamera(for: camera, from: seek.moment)

@@ -113,18 +113,17 @@ final class LineHandler {
     private func handle(
         _ line: GestureLine, _ text: Span<UInt8>, at time: Double, in replay: Replay, from peer: Peer, at now: Double
     ) -> Bool {
-        let arrival = replays.schedule(time, in: replay, at: now)
-        if arrival == .later { return false }
+        guard replays.schedule(time, in: replay, at: now) else { return false }
         counters.lines += 1
         turns.add(work: 1)
         let id = text.extracting(line.id.range)
-        if arrival == .now {
+        if replay.passesOver {
+            sender.acknowledge(id, to: peer)
+        } else {
             let camera = replay.playbackCamera
             applier.apply(line.gesture, id, to: camera, from: peer, at: now)
             runner.commitBatch(of: camera, at: camera.time(at: now))
             replays.didApply(text, in: replay, at: now)
-        } else {
-            sender.acknowledge(id, to: peer)
         }
         runner.settle(at: now)
         return true
@@ -149,12 +148,7 @@ final class LineHandler {
             reject(rejection, text, from: peer, at: now)
             return true
         }
-        if let time, let replay = peer.replay {
-            switch replays.schedule(time, in: replay, at: now) {
-            case .later: return false
-            case .now, .passedOver: break
-            }
-        }
+        if let time, let replay = peer.replay, !replays.schedule(time, in: replay, at: now) { return false }
         counters.lines += 1
         turns.add(work: requests.count)
         var line = LineContext(from: peer, at: now, timeMs: requests[0].timeMs)

@@ -55,7 +55,7 @@ final class Replay {
     let storedTrace: StoredTrace.Identity?
 
     var phase = Phase.playing
-    var wait = Wait.line
+    var wait = Wait.turn
     var clock: ReplayClock
     var run = ReplayRun()
     var seek: Seek?
@@ -75,19 +75,26 @@ final class Replay {
     private(set) var passesOver = false
 
     init(
+        of camera: HostedCamera, from peer: Peer?, feed: Int, id: [UInt8], _ playback: TracePlayback,
+        _ clock: ReplayClock, _ storedTrace: StoredTrace.Identity? = nil, rejected: UInt64 = 0, passesOver: Bool = false
+    ) {
+        (self.camera, cameraName, self.peer, self.feed, self.id) = (camera, camera.name, peer, feed, id)
+        (self.playback, self.clock, self.storedTrace) = (playback, clock, storedTrace)
+        (self.rejected, self.passesOver) = (rejected, passesOver)
+    }
+
+    /// Creates a replay of a trace whose lines a peer sends.
+    convenience init(
         _ header: TraceHeader, of camera: HostedCamera, from peer: Peer, id: [UInt8], limits: Limits, at now: Double
     ) {
-        (self.camera, cameraName, self.peer, feed, self.id) = (camera, camera.name, peer, peer.number, id)
-        playback = header.playback
-        storedTrace = nil
-        clock = ReplayClock(speed: header.speed, longestWait: playback.idleTimeLimitMs, at: now)
+        let clock = ReplayClock(speed: header.speed, longestWait: header.playback.idleTimeLimitMs, at: now)
+        self.init(of: camera, from: peer, feed: peer.number, id: id, header.playback, clock)
         if playback.paused {
             phase = .paused
-            clock.hold(at: 0)
+            self.clock.hold(at: 0)
         }
-        checkpoints = Checkpoints([
-            .init(run: run, moment: HostedCamera.Moment(position: header.position, header.setup, limits: limits))
-        ])
+        let moment = HostedCamera.Moment(position: header.position, header.setup, limits: limits)
+        checkpoints = Checkpoints([.init(run: run, moment: moment)])
     }
 
     /// Creates a replay of a stored trace, which plays with the camera's own settings.
@@ -97,24 +104,10 @@ final class Replay {
         playback.durationMs = trace.info.durationMs
         let speed = trace.header.speed == .infinity ? 1 : trace.header.speed
         let clock = ReplayClock(speed: speed, longestWait: trace.header.playback.idleTimeLimitMs, at: now)
-        self.init(
-            of: camera, from: nil, feed: 0, id: [], playback, trace.identity, clock, .playing, rejected: 0,
-            passesOver: false)
+        self.init(of: camera, from: nil, feed: 0, id: [], playback, clock, trace.identity)
         (lines, markers) = (trace.lines, trace.markers)
         let moment = HostedCamera.Moment(position: trace.header.position, camera.moment.setup, limits: limits)
         checkpoints = Checkpoints([.init(run: run, moment: moment)])
-    }
-
-    /// Creates a replay that resumes where another process left off.
-    init(
-        of camera: HostedCamera, from peer: Peer?, feed: Int, id: [UInt8], _ playback: TracePlayback,
-        _ storedTrace: StoredTrace.Identity?, _ clock: ReplayClock, _ phase: Phase, rejected: UInt64, passesOver: Bool
-    ) {
-        (self.camera, cameraName, self.peer, self.feed, self.id) = (camera, camera.name, peer, feed, id)
-        self.storedTrace = storedTrace
-        (self.playback, self.clock, self.rejected) = (playback, clock, rejected)
-        (self.phase, self.passesOver) = (phase, passesOver)
-        wait = .turn
     }
 
     // MARK: State

@@ -60,11 +60,9 @@ struct ReplayRun: Codable {
     func next(on camera: HostedCamera, _ lines: borrowing KeptLines, new: Double?, goal: PrintedTime?) -> Step {
         let step = next(on: camera, lines, new: new)
         guard let goal else { return step }
-        switch step {
-        case .frame(let time), .kept(let time), .new(let time): return PrintedTime(time) > goal ? .goal : step
-        case .finished: return PrintedTime(time) < goal ? step : .goal
-        case .end, .goal, .unknown: return step
-        }
+        if let time = step.time { return PrintedTime(time) > goal ? .goal : step }
+        if case .finished = step, PrintedTime(time) >= goal { return .goal }
+        return step
     }
 
     /// Returns the next step on a camera. A frame that is due exactly at the time of a line precedes the line.

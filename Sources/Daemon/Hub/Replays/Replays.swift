@@ -41,15 +41,6 @@ final class Replays {
         init(camera: String) { self.camera = camera }
     }
 
-    /// When a line of a replay is applied.
-    enum Arrival {
-        /// When its time comes.
-        case later
-        case now
-        /// Never: it is beyond the end of the replay.
-        case passedOver
-    }
-
     let limits: Limits
     private let registry: CameraRegistry
     private let clients: ClientRegistry
@@ -77,7 +68,6 @@ final class Replays {
 
     func start(_ header: TraceHeader, on camera: HostedCamera, from peer: Peer, id: [UInt8], at now: Double) {
         let replay = Replay(header, of: camera, from: peer, id: id, limits: limits, at: now)
-        assign(replay, to: peer)
         addRunning(replay)
         begin(replay, at: now)
     }
@@ -89,11 +79,9 @@ final class Replays {
         begin(replay, at: now)
     }
 
-    /// Assigns what a peer sends from now on to a replay.
-    func assign(_ replay: Replay, to peer: Peer) { peer.sentTrace.state = .playing(replay) }
-
-    /// Gives a replay exclusive control of its camera.
+    /// Gives a replay exclusive control of its camera, and what its peer sends from now on.
     func addRunning(_ replay: Replay) {
+        replay.peer?.sentTrace.state = .playing(replay)
         replay.camera.assignment.replay = replay
         running.append(replay)
     }
@@ -111,16 +99,16 @@ final class Replays {
 
     // MARK: Playing
 
-    /// Advances a replay to the time of a line, as far as its clock allows.
-    func schedule(_ timeMs: Double, in replay: Replay, at now: Double) -> Arrival {
-        if replay.passesOver { return .passedOver }
+    /// Advances a replay to the time of a line, as far as its clock allows; a line beyond the replay's end completes it.
+    ///
+    /// - Returns: whether the line is to be handled now. If the replay then passes over it, it moves nothing.
+    func schedule(_ timeMs: Double, in replay: Replay, at now: Double) -> Bool {
+        if replay.passesOver { return true }
         replay.lineArrived(timeMs, at: now)
         let time = replay.clock.time(of: timeMs)
-        if replay.endsBefore(time) {
-            replay.complete(passingOver: true)
-            return .passedOver
-        }
-        return play(replay, new: time, at: now) ? .now : .later
+        guard replay.endsBefore(time) else { return play(replay, new: time, at: now) }
+        replay.complete(passingOver: true)
+        return true
     }
 
     /// Keeps a line that has been applied.
@@ -349,7 +337,9 @@ final class Replays {
             replay.wait = .turn
             sendStatus(of: replay, at: now)
         case .endReplay where replay.isAtEnd: finish(replay, at: now)
-        case .endReplay: cut(replay, at: now)
+        case .endReplay:
+            cutShort(replay)
+            advance(replay, to: now)
         default: break
         }
     }
@@ -392,12 +382,6 @@ final class Replays {
             replay.complete(passingOver: false)
             advance(replay, to: now)
         }
-    }
-
-    /// Ends a replay before its own end, on behalf of another client, and plays the remaining motions at once.
-    func cut(_ replay: Replay, at now: Double) {
-        cutShort(replay)
-        advance(replay, to: now)
     }
 
     /// Ends a replay whose peer is gone: the remaining motions are played in the next turns, as fast as possible.
