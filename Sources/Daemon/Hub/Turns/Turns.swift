@@ -4,7 +4,11 @@
 final class Turns {
     private let limits: Limits
     private var queue = FairQueue()
-    private var meter = WorkMeter()
+    /// All work counted so far. The unit is the cost of an ordinary request, about 0.3 µs; what costs more counts for
+    /// more.
+    private(set) var work: UInt64 = 0
+    /// The work at the start of the turn, and that at which the peer being served has used up its share.
+    private var (turnStart, grantEnd): (UInt64, UInt64) = (0, 0)
     private var number: UInt64 = 1
     /// The number of events that have been emitted and not sent.
     private var unsentEvents = 0
@@ -16,13 +20,10 @@ final class Turns {
 
     // MARK: Counting
 
-    /// All work counted so far.
-    var work: UInt64 { meter.total }
-
-    func add(work: Int) { meter.add(work) }
+    func add(work: Int) { self.work &+= UInt64(truncatingIfNeeded: work) }
 
     /// Counts bytes that were read or copied.
-    func add(bytes: Int) { meter.add(bytes: bytes) }
+    func add(bytes: Int) { add(work: bytes >> 9) }
 
     /// Counts events, and answers that cost as much as one.
     func add(events: Int) { unsentEvents += events }
@@ -32,7 +33,7 @@ final class Turns {
 
     /// Notes that a peer will be written to at the end of the turn. The more that end costs, the more may be done
     /// before it: twice as much, up to four turns. So many subscribers are not written to for every few lines.
-    func willWrite() { meter.prolong(by: 2 * Self.workOfWrite, upTo: 4 * grant) }
+    func willWrite() { grantEnd = max(grantEnd, min(grantEnd + 2 * Self.workOfWrite, turnStart + 4 * grant)) }
 
     /// Notes that all events have been sent, as far as they are read.
     func eventsWereSent() { unsentEvents = 0 }
@@ -42,7 +43,7 @@ final class Turns {
     // MARK: Budget
 
     /// Whether the peer being served has used up its share for now.
-    var isUsedUp: Bool { meter.isGrantUsedUp || !hasRoomForEvents }
+    var isUsedUp: Bool { work >= grantEnd || !hasRoomForEvents }
 
     /// Whether more events may be emitted before subscribers are written to.
     var hasRoomForEvents: Bool { unsentEvents < limits.eventsPerTurn }
@@ -59,7 +60,8 @@ final class Turns {
 
     /// Whether a peer is served ahead of those that wait: it has had no more work, and the turn is still short.
     func isServedAtOnce(_ peer: Peer) -> Bool {
-        !peer.share.isWaiting && queue.isWithinFairShare(peer) && meter.ofTurn < Self.mostWorkAtOnce && hasRoomForEvents
+        !peer.share.isWaiting && queue.isWithinFairShare(peer) && work - turnStart < Self.mostWorkAtOnce
+            && hasRoomForEvents
     }
 
     /// Makes a peer wait for its turn.
@@ -71,31 +73,31 @@ final class Turns {
     /// Serves a peer as its bytes arrive, and charges it for the work done.
     @inline(__always)
     func serveAtOnce(_ peer: Peer, _ body: () -> Void) {
-        meter.grant(lightGrant)
+        grantEnd = work + lightGrant
         serve(peer, body)
     }
 
     @inline(__always)
     private func serve(_ peer: Peer, _ body: () -> Void) {
         queue.serve(peer, in: number)
-        let start = meter.total
+        let start = work
         body()
-        queue.charge(meter.total - start, to: peer)
+        queue.charge(work - start, to: peer)
     }
 
     /// Serves waiting peers, the least served first, until the turn is used up; it is twice as long for a single peer.
     func serveWaiting(_ body: (Peer) -> Void) {
-        meter.grant(queue.beginServing(in: number) == 1 ? 2 * grant : grant)
+        grantEnd = work + (queue.beginServing(in: number) == 1 ? 2 * grant : grant)
         while !isUsedUp, let peer = queue.next() { serve(peer) { body(peer) } }
         queue.endServing()
     }
 
     /// Grants one of `count` that share a turn its part, without charging a peer.
-    func grantPart(of count: Int) { meter.grant(max(grant / UInt64(count), 1)) }
+    func grantPart(of count: Int) { grantEnd = work + max(grant / UInt64(count), 1) }
 
     func endTurn() {
         number += 1
-        queue.endTurn(work: meter.ofTurn)
-        meter.beginTurn()
+        queue.endTurn(work: work - turnStart)
+        turnStart = work
     }
 }
