@@ -3,7 +3,7 @@
 import GimbalProtocol
 
 struct PeerInput {
-    enum State: Codable {
+    enum State: Codable, Equatable {
         case open
         /// The client has sent its last byte; what waits is still handled.
         case ended
@@ -41,31 +41,18 @@ struct PeerInput {
     var waiting: ArraySlice<UInt8> { bytes[handledBytes...] }
 
     /// Whether more bytes are expected.
-    var isOpen: Bool { if case .open = state { true } else { false } }
+    var isOpen: Bool { state == .open }
 
     /// Whether the client has sent its last byte.
-    var hasEnded: Bool {
-        switch state {
-        case .ended, .finished: true
-        case .open, .discarding: false
-        }
-    }
+    var hasEnded: Bool { state == .ended || state == .finished }
 
     /// Whether the client's input is no longer handled.
-    var isFinished: Bool {
-        switch state {
-        case .finished, .discarding: true
-        case .open, .ended: false
-        }
-    }
+    var isFinished: Bool { state == .finished || isDiscarding }
 
     var isDiscarding: Bool { if case .discarding = state { true } else { false } }
 
     /// Whether something is left to handle: bytes, or their end.
-    var isUnfinished: Bool {
-        if case .ended = state { return true }
-        return !isEmpty
-    }
+    var isUnfinished: Bool { state == .ended || !isEmpty }
 
     // MARK: Bytes
 
@@ -104,7 +91,7 @@ struct PeerInput {
     mutating func end() { if isOpen { state = .ended } }
 
     /// Notes that everything that the client sent has been handled.
-    mutating func finish() { if case .ended = state { state = .finished } }
+    mutating func finish() { if state == .ended { state = .finished } }
 
     /// Discards all input from now on.
     mutating func discard() {
@@ -114,7 +101,7 @@ struct PeerInput {
 
     /// Sets when a connection whose input is discarded ends, unless that is set already.
     mutating func setCloseTime(_ time: Double) {
-        if case .discarding(nil) = state { state = .discarding(until: time) }
+        if state == .discarding(until: nil) { state = .discarding(until: time) }
     }
 
     /// When the connection ends at the latest; infinite if that is not set.

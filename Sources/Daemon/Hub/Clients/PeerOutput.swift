@@ -36,12 +36,7 @@ struct PeerOutput {
     init(_ state: State, replies: [UInt8]) { (self.state, self.replies) = (state, replies) }
 
     /// Whether the client may read what is sent.
-    var isOpen: Bool {
-        switch state {
-        case .idle, .queued, .blocked: true
-        case .broken, .closed: false
-        }
-    }
+    var isOpen: Bool { !isBroken && state != .closed }
 
     var isBroken: Bool { if case .broken = state { true } else { false } }
 

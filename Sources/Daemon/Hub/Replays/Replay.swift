@@ -119,12 +119,7 @@ final class Replay {
     var isOver: Bool { if case .over = phase { true } else { false } }
 
     /// Whether it is stopped until a client steers it.
-    var isPaused: Bool {
-        switch phase {
-        case .paused, .atEnd: true
-        case .playing, .stepping, .cut, .over: false
-        }
-    }
+    var isPaused: Bool { if case .paused = phase { true } else { isAtEnd } }
 
     /// Whether it has been played to the end and is only kept.
     var isAtEnd: Bool { if case .atEnd = phase { true } else { false } }
