@@ -110,21 +110,14 @@ struct Admission {
     }
 
     private mutating func admitBody(_ index: Int, _ camera: HostedCamera?) throws(Refusal) {
-        let isBusy = camera?.replay.map { $0 !== peer.replay && !$0.makesWay } ?? false
-        func busy() -> Refusal {
-            Refusal(index, .busy, "camera", "a replay is running on this camera; wait for its trace-ended")
+        if requests[index].body.takesCamera {
+            try admitLeased(index, camera, by: peer)
+            if let replay = camera?.replay, replay !== peer.replay, !replay.makesWay { throw busy(index) }
         }
-        func noReplay() -> Refusal { Refusal(index, .noReplay, "camera", "no replay is running on this camera") }
-        if requests[index].body.takesCamera { try admitLeased(index, camera, by: peer) }
         switch requests[index].body {
-        case .gesture(let gesture):
-            if isBusy { throw busy() }
-            try admit(gesture, index, camera)
-        case .touch(let fingers):
-            if isBusy { throw busy() }
-            try admit(fingers, index, camera)
+        case .gesture(let gesture): try admit(gesture, index, camera)
+        case .touch(let fingers): try admit(fingers, index, camera)
         case .present(let presentation):
-            if isBusy { throw busy() }
             if peer.sendsTrace {
                 throw Refusal(
                     index, .invalidValue, "type", "a trace has its own clock: send present on another connection")
@@ -134,55 +127,50 @@ struct Admission {
             else { break }
             throw Refusal(
                 index, .limitReached, "presentAt", "at most \(PlayOut.most) positions may wait for their time")
-        case .move, .animate, .fly, .tour, .stop, .set, .removeCamera:
-            if isBusy { throw busy() }
-            try admit(command: requests[index].body, index, camera)
+        case .set(let change): try admit(change, index, camera)
+        case .removeCamera:
+            if camera?.replay?.makesWay == false { throw busy(index) }
         case .trace:
-            if isBusy || !peer.output.isOpen { throw busy() }
+            if !peer.output.isOpen { throw busy(index) }
         case .traceEnd:
             if !peer.sendsTrace {
                 throw Refusal(
                     index, .invalidValue, "type", "no trace is running on this connection: a trace header starts one")
             }
-        case .subscribe:
-            try admitSubscription(index)
+        case .subscribe: try admitSubscription(index)
         case .awaitIdle:
             guard peer.waits.count + index >= limits.waits else { break }
             throw Refusal(
                 index, .limitReached, "type", "a connection may have at most \(limits.waits) waiting requests")
         case .pauseReplay, .resumeReplay, .stepReplay, .seekReplay, .setReplaySpeed, .endReplay:
+            let ends = if case .endReplay = requests[index].body { true } else { false }
             if peer.sendsTrace {
-                let message =
-                    if case .endReplay = requests[index].body {
-                        "end a trace with trace-end; end-replay is for other connections"
-                    } else {
-                        "the lines of a trace wait for their time: steer the replay from another connection"
-                    }
-                throw Refusal(index, .invalidValue, "type", message)
+                throw Refusal(
+                    index, .invalidValue, "type",
+                    ends
+                        ? "end a trace with trace-end; end-replay is for other connections"
+                        : "the lines of a trace wait for their time: steer the replay from another connection")
             }
-            if camera?.replay?.isCut != false { throw noReplay() }
-            if camera?.replay?.isAttract == true {
-                if case .endReplay = requests[index].body { break }
+            guard let replay = camera?.replay, !replay.isCut else { throw noReplay(index) }
+            if replay.isAttract {
+                if ends { break }
                 throw Refusal(
                     index, .noReplay, "camera",
                     "the daemon plays this trace by itself: it can only be ended, with end-replay")
             }
             // Any connection may steer if the replay's own may move the camera; otherwise, only those that may.
-            if let owner = camera?.replay?.peer, camera?.publicCamera.leases.allow(peer) == false {
+            if let owner = replay.peer, camera?.publicCamera.leases.allow(peer) == false {
                 try admitLeased(index, camera, by: owner)
             }
-        case .takeLease(let request):
-            try admit(request, index, camera)
+        case .takeLease(let request): try admit(request, index, camera)
         case .joinLease(let number):
             try admitLease(number, index, camera)
             guard let lease = camera?.leases.current, !lease.includes(peer) else { break }
-            try admitNoWait(index, camera)
-            try admitOneMoreLease(index)
+            try admitPart(in: camera, index)
             guard lease.members.count >= limits.leaseMembers else { break }
             throw Refusal(
                 index, .limitReached, "lease", "at most \(limits.leaseMembers) connections may join a lease")
-        case .endLease(let number?):
-            try admitLease(number, index, camera)
+        case .endLease(let number?): try admitLease(number, index, camera)
         case .endLease(nil):
             let leased = camera?.publicCamera
             guard peer.leasedCameras.contains(where: { $0 === leased }) else {
@@ -196,7 +184,7 @@ struct Admission {
                     index, .busy, "camera", "this connection's trace is playing on this camera; wait for its end")
             }
         case .getReplay:
-            if camera?.replay == nil { throw noReplay() }
+            if camera?.replay == nil { throw noReplay(index) }
         case .subscribeAll:
             // Its work grows with the number of cameras, and an array is applied in one go.
             if requests.count > 1 {
@@ -207,11 +195,16 @@ struct Admission {
         case .marker:
             guard let replay = peer.replay, replay.markers.count + index >= limits.markers else { break }
             throw Refusal(index, .limitReached, "label", "a replay may have at most \(limits.markers) markers")
-        case .getCamera, .cameraForBounds, .project, .unproject, .visibleRegion, .cameras, .stats, .clients, .traces,
-            .ping,
-            .unsubscribe, .unsubscribeAll, .hello:
-            break
+        default: break  // Nothing can be wrong with another but its own members.
         }
+    }
+
+    private func busy(_ index: Int) -> Refusal {
+        Refusal(index, .busy, "camera", "a replay is running on this camera; wait for its trace-ended")
+    }
+
+    private func noReplay(_ index: Int) -> Refusal {
+        Refusal(index, .noReplay, "camera", "no replay is running on this camera")
     }
 
     // MARK: Leases
@@ -232,13 +225,10 @@ struct Admission {
             throw Refusal(index, .invalidValue, "type", "a trace cannot take a lease: do so before the trace's header")
         }
         if let lease = camera?.leases.current, lease.includes(peer) { return }
-        try admitNoWait(index, camera)
-        try admitOneMoreLease(index)
+        try admitPart(in: camera, index)
         guard !request.wait, let camera else { return }
         try admitLeased(index, camera, by: peer)
-        if !camera.isFree(for: peer) {
-            throw Refusal(index, .busy, "camera", "a replay is running on this camera; wait for its trace-ended")
-        }
+        if !camera.isFree(for: peer) { throw busy(index) }
         if !camera.leases.waiting.isEmpty {
             throw Refusal(index, .leased, "camera", "others are waiting for this camera's lease: set wait to wait, too")
         }
@@ -254,13 +244,11 @@ struct Admission {
         }
     }
 
-    /// Admits a connection that does not wait for the camera's lease already; it waits at most once for each.
-    private func admitNoWait(_ index: Int, _ camera: HostedCamera?) throws(Refusal) {
-        guard camera?.leases.hasWaiting(peer) == true else { return }
-        throw Refusal(index, .limitReached, "type", "this connection is already waiting for the camera's lease")
-    }
-
-    private func admitOneMoreLease(_ index: Int) throws(Refusal) {
+    /// Admits a connection's part in one more lease; it waits at most once for each.
+    private func admitPart(in camera: HostedCamera?, _ index: Int) throws(Refusal) {
+        if camera?.leases.hasWaiting(peer) == true {
+            throw Refusal(index, .limitReached, "type", "this connection is already waiting for the camera's lease")
+        }
         guard peer.leasedCameras.count >= limits.leases else { return }
         throw Refusal(
             index, .limitReached, "type",
@@ -278,9 +266,7 @@ struct Admission {
             "a connection may have at most \(limits.subscriptions) subscriptions; end one with unsubscribe")
     }
 
-    private func admit(
-        _ gesture: ClientRequest.Gesture, _ index: Int, _ camera: HostedCamera?
-    ) throws(Refusal) {
+    private func admit(_ gesture: ClientRequest.Gesture, _ index: Int, _ camera: HostedCamera?) throws(Refusal) {
         let all = (camera?.gestures.count ?? 0) + index
         guard all >= min(limits.gestures, limits.cameraGestures), gesture.event.begins else { return }
         let key = GestureKey(feed: peer.number, kind: gesture.event.kind, label: gesture.label)
@@ -297,9 +283,7 @@ struct Admission {
         }
     }
 
-    private mutating func admit(
-        _ fingers: Fingers, _ index: Int, _ camera: HostedCamera?
-    ) throws(Refusal) {
+    private mutating func admit(_ fingers: Fingers, _ index: Int, _ camera: HostedCamera?) throws(Refusal) {
         self.fingers += fingers.touches.count
         if self.fingers > limits.fingers { throw Refusal(index, Fingers.tooMany) }
         let known = camera?.surfaces.all ?? []
@@ -322,10 +306,10 @@ struct Admission {
     }
 
     private mutating func admit(
-        command: ClientRequest, _ index: Int, _ camera: HostedCamera?
+        _ change: CameraSetup.Change, _ index: Int, _ camera: HostedCamera?
     ) throws(Refusal) {
-        switch command {
-        case .set(.zoomRange(let min, let max)):
+        switch change {
+        case .zoomRange(let min, let max):
             let name = meant[index].name
             let old = zoomRanges[name] ?? camera?.camera.constraints.zoomRange ?? .all
             guard let range = ZoomRange(min: min ?? old.min, max: max ?? old.max) else {
@@ -333,27 +317,22 @@ struct Admission {
                 throw Refusal(index, error.code, min == nil ? "maxZoom" : "minZoom", error.message)
             }
             zoomRanges[name] = range
-        case .set(.idleAction(let setting)):
+        case .idleAction(let setting):
             // A trace may have been recorded by a daemon with other traces.
             guard case .play(let trace, _)? = setting?.action, !peer.sendsTrace, traces[trace] == nil else { break }
             throw Refusal(
                 index, .invalidValue, "action.trace",
                 "action.trace must be one of the daemon's traces: there is no \"\(trace)\"")
-        case .removeCamera where camera?.replay?.makesWay == false:
-            throw Refusal(index, .busy, "camera", "a replay is running on this camera; wait for its trace-ended")
-        default: break  // Nothing can be wrong with another but its own members.
+        default: break
         }
     }
 
-    /// Whether a request makes its camera, or makes an ephemeral one permanent.
-    ///
-    /// - Parameter present: the camera, if it exists.
+    /// Whether a request makes its camera, or makes one permanent that is not.
     private func makesCamera(_ request: Request, _ present: HostedCamera?) -> Bool {
-        if present?.lifetime == .permanent { return false }
         switch request.body {
-        case _ where request.body.family == .query && !request.creates: return false
-        case .subscribe where peer.isWatchOnly: return present == nil
-        default: return !peer.isWatchOnly && request.body.needsCamera
+        case _ where request.body.family == .query && !request.creates: false
+        case .subscribe where peer.isWatchOnly: present == nil
+        default: !peer.isWatchOnly && request.body.needsCamera
         }
     }
 }
