@@ -4,35 +4,25 @@
 import GimbalProtocol
 
 final class Intake {
-    private let limits: Limits
+    private let parts: HubParts
     private let handler: LineHandler
-    private let runner: CameraRunner
-    private let leases: Leases
-    private let replays: Replays
-    private let sender: Sender
-    private let turns: Turns
-    private let counters: Counters
     /// Whether lines are no longer handled.
     private(set) var isStopped = false
 
-    init(_ hub: HubParts, _ handler: LineHandler) {
-        (limits, counters) = (hub.limits, hub.counters)
-        (runner, leases, replays, sender, turns) = (hub.runner, hub.leases, hub.replays, hub.sender, hub.turns)
-        self.handler = handler
-    }
+    init(_ parts: HubParts, _ handler: LineHandler) { (self.parts, self.handler) = (parts, handler) }
 
     // MARK: Bytes
 
     /// Handles bytes from a peer, as far as it is the peer's turn.
     func receive(_ bytes: Span<UInt8>, from peer: Peer, at now: Double) {
-        counters.bytesIn += UInt64(bytes.count)
+        parts.counters.bytesIn += UInt64(bytes.count)
         guard !peer.isClosed, peer.input.isOpen else { return }
-        guard peer.input.isEmpty, turns.isServedAtOnce(peer) else {
+        guard peer.input.isEmpty, parts.turns.isServedAtOnce(peer) else {
             append(bytes, to: peer)
             attend(to: peer, at: now)
             return updateReading(peer)
         }
-        turns.serveAtOnce(peer) {
+        parts.turns.serveAtOnce(peer) {
             let handled = handleLines(bytes, from: peer, at: now)
             if handled < bytes.count, !peer.input.isDiscarding { append(bytes.extracting(handled...), to: peer) }
             updateReading(peer)
@@ -40,35 +30,35 @@ final class Intake {
     }
 
     private func append(_ bytes: Span<UInt8>, to peer: Peer) {
-        turns.add(bytes: bytes.count)
+        parts.turns.add(bytes: bytes.count)
         peer.input.append(bytes)
     }
 
     /// Serves a peer now, or queues it for its turn.
     func attend(to peer: Peer, at now: Double) {
-        if turns.isServedAtOnce(peer) {
-            turns.serveAtOnce(peer) { handleInput(of: peer, at: now) }
+        if parts.turns.isServedAtOnce(peer) {
+            parts.turns.serveAtOnce(peer) { handleInput(of: peer, at: now) }
         } else {
-            turns.join(peer)
+            parts.turns.join(peer)
         }
     }
 
     /// Continues every replay that is due, by serving the peer that sends it.
     func advanceReplays(to now: Double) {
-        for replay in replays.running where replay.deadline <= now {
-            if let peer = replay.peer { attend(to: peer, at: now) } else { replays.advanceAlone(replay, to: now) }
+        for replay in parts.replays.running where replay.deadline <= now {
+            if let peer = replay.peer { attend(to: peer, at: now) } else { parts.replays.advanceAlone(replay, to: now) }
         }
     }
 
     /// Serves peers that wait for their turn, until the turn's budget is used up.
     func serveWaiting(at now: Double) {
         guard !isStopped else { return }
-        turns.serveWaiting { handleInput(of: $0, at: now) }
+        parts.turns.serveWaiting { handleInput(of: $0, at: now) }
     }
 
     /// Handles input that a peer sent earlier and that had to wait.
     private func handleInput(of peer: Peer, at now: Double) {
-        if let replay = peer.replay { replays.advance(replay, to: now) }
+        if let replay = peer.replay { parts.replays.advance(replay, to: now) }
         var (bytes, start) = peer.input.takeBytes()
         let handled = handleLines(bytes.span.extracting(start...), from: peer, at: now)
         if !peer.isClosed, !peer.input.isDiscarding {
@@ -76,7 +66,7 @@ final class Intake {
             peer.input.giveBack(&bytes, handled: start + handled)
         }
         if peer.input.hasEnded, peer.input.isEmpty {
-            if isReady(peer) { finishInput(of: peer, at: now) } else if isStopped { turns.join(peer) }
+            if isReady(peer) { finishInput(of: peer, at: now) } else if isStopped { parts.turns.join(peer) }
         }
         updateReading(peer)
     }
@@ -84,15 +74,15 @@ final class Intake {
     /// Cancels the gestures of a peer whose input has all been handled, and ends its replay and its leases.
     private func finishInput(of peer: Peer, at now: Double) {
         peer.input.finish()
-        runner.cancelGestures(of: peer, at: now)
-        replays.end(traceOf: peer, at: now)
-        leases.release(peer, at: now)
-        sender.enqueue(peer)
+        parts.runner.cancelGestures(of: peer, at: now)
+        parts.replays.end(traceOf: peer, at: now)
+        parts.leases.release(peer, at: now)
+        parts.sender.enqueue(peer)
     }
 
     private func updateReading(_ peer: Peer) {
         guard !peer.isClosed, !isStopped else { return }
-        let isWanted = peer.input.isDiscarding || peer.input.count < limits.inputLimit
+        let isWanted = peer.input.isDiscarding || peer.input.count < parts.limits.inputLimit
         if peer.input.setReading(isWanted) { peer.outlet.setReading(isWanted) }
     }
 
@@ -105,7 +95,7 @@ final class Intake {
             var (framer, end) = (peer.input.framer, position)
             let next = framer.next(in: bytes, at: &end)
             guard let next = next ?? (peer.input.hasEnded ? framer.last(in: bytes, at: &end) : nil) else {
-                turns.add(bytes: bytes.count - position)
+                parts.turns.add(bytes: bytes.count - position)
                 peer.input.framer = framer
                 peer.replay?.waitForLine()
                 return end
@@ -116,7 +106,7 @@ final class Intake {
             case .tooLong(let range):
                 handler.rejectTooLong(bytes.extracting(range), from: peer, at: now)
             case .line(let range):
-                turns.add(bytes: range.count)
+                parts.turns.add(bytes: range.count)
                 guard handler.handle(bytes.extracting(range), from: peer, at: now) else {
                     peer.input.framer = before
                     return position
@@ -125,7 +115,7 @@ final class Intake {
             position = end
         }
         peer.replay?.waitForLine()
-        if position < bytes.count, isReady(peer) || isStopped { turns.join(peer) }
+        if position < bytes.count, isReady(peer) || isStopped { parts.turns.join(peer) }
         return position
     }
 
@@ -135,18 +125,18 @@ final class Intake {
     private func mayBegin(_ peer: Peer) -> Bool { mayContinue(peer) && !isBehind(peer) }
 
     /// Whether a peer may have another line handled after the first of a turn: a turn is too short to fall behind.
-    private func mayContinue(_ peer: Peer) -> Bool { !turns.isUsedUp && isFree(peer) }
+    private func mayContinue(_ peer: Peer) -> Bool { !parts.turns.isUsedUp && isFree(peer) }
 
     private func isFree(_ peer: Peer) -> Bool {
         !peer.isClosed && !peer.input.isDiscarding && peer.replay?.takesLines != false
-            && peer.output.unreadBytes < limits.unreadReplies && !isStopped
+            && peer.output.unreadBytes < parts.limits.unreadReplies && !isStopped
     }
 
     /// Whether a peer does not keep up with its subscriptions: then its own lines wait, before it lags.
     private func isBehind(_ peer: Peer) -> Bool {
         !peer.output.pending.isEmpty
-            && (peer.backlog > UInt64(limits.historyEvents / 2)
-                || peer.output.pending.contains { $0.isRecorder && $0.backlogBytes > limits.historyBytes / 2 })
+            && (peer.backlog > UInt64(parts.limits.historyEvents / 2)
+                || peer.output.pending.contains { $0.isRecorder && $0.backlogBytes > parts.limits.historyBytes / 2 })
     }
 
     // MARK: Stopping

@@ -37,13 +37,9 @@ struct Admission {
     /// How many fingers they have.
     private var fingers = 0
 
-    init(
-        _ requests: [Request], _ meant: [MeantCamera], from peer: Peer, _ registry: CameraRegistry,
-        _ traces: StoredTraces, _ limits: Limits, at now: Double
-    ) {
-        (self.requests, self.meant, self.peer) = (requests, meant, peer)
-        (self.registry, self.traces, self.limits) = (registry, traces, limits)
-        self.now = now
+    init(_ requests: [Request], _ meant: [MeantCamera], from peer: Peer, _ hub: HubParts, at now: Double) {
+        (self.requests, self.meant, self.peer, self.now) = (requests, meant, peer, now)
+        (registry, traces, limits) = (hub.registry, hub.traces, hub.limits)
     }
 
     /// Whether any gesture of a peer is admitted on a camera in its current state, without further checks. Whatever

@@ -4,29 +4,16 @@ import MapCamera
 import GimbalProtocol
 
 final class LineHandler {
-    private let limits: Limits
-    private let registry: CameraRegistry
-    private let traces: StoredTraces
-    private let clients: ClientRegistry
-    private let runner: CameraRunner
-    private let leases: Leases
-    private let replays: Replays
+    private let parts: HubParts
     private let applier: RequestApplier
-    private let errors: ErrorReplies
-    private let sender: Sender
-    private let turns: Turns
-    private let counters: Counters
 
     private var decoder: RequestDecoder
     /// Kept from line to line, so that nothing is allocated.
     private var (requests, meant): ([Request], [MeantCamera]) = ([], [])
 
-    init(_ hub: HubParts, _ applier: RequestApplier) {
-        (limits, registry, clients, runner) = (hub.limits, hub.registry, hub.clients, hub.runner)
-        traces = hub.traces
-        (leases, replays, errors, sender, turns) = (hub.leases, hub.replays, hub.errors, hub.sender, hub.turns)
-        (counters, self.applier) = (hub.counters, applier)
-        decoder = RequestDecoder(longestLine: limits.line, largestFrame: limits.frame)
+    init(_ parts: HubParts, _ applier: RequestApplier) {
+        (self.parts, self.applier) = (parts, applier)
+        decoder = RequestDecoder(longestLine: parts.limits.line, largestFrame: parts.limits.frame)
     }
 
     // MARK: A line
@@ -65,7 +52,7 @@ final class LineHandler {
             reject(error, text, from: peer, at: now)
             return true
         }
-        for request in requests { meant.append(registry.meant(by: request.camera, of: peer)) }
+        for request in requests { meant.append(parts.registry.meant(by: request.camera, of: peer)) }
         return handle(requests, meant, text, from: peer, at: now)
     }
 
@@ -80,8 +67,8 @@ final class LineHandler {
     @inline(__always)
     private func freeCamera(of line: GestureLine, _ text: Span<UInt8>, _ peer: Peer) -> HostedCamera? {
         let name = text.extracting(line.camera.range)
-        guard let camera = name.isEmpty ? registry.mainCamera(of: peer) : registry.camera(name, of: peer),
-            Admission.admitsAnyGesture(of: peer, on: camera, limits)
+        guard let camera = name.isEmpty ? parts.registry.mainCamera(of: peer) : parts.registry.camera(name, of: peer),
+            Admission.admitsAnyGesture(of: peer, on: camera, parts.limits)
         else { return nil }
         return camera
     }
@@ -93,7 +80,7 @@ final class LineHandler {
     ) -> Double? {
         let name = text.extracting(line.camera.range)
         guard let time = line.gesture.event.time, replay.mayGoOn(at: time), name.isEmpty || replay.camera.isNamed(name),
-            Admission.admitsAnyGesture(of: peer, on: replay.playbackCamera, limits)
+            Admission.admitsAnyGesture(of: peer, on: replay.playbackCamera, parts.limits)
         else { return nil }
         return time
     }
@@ -102,30 +89,30 @@ final class LineHandler {
     private func handle(
         _ line: GestureLine, _ text: Span<UInt8>, on camera: HostedCamera, from peer: Peer, at now: Double
     ) {
-        counters.lines += 1
-        turns.add(work: 1)
+        parts.counters.lines += 1
+        parts.turns.add(work: 1)
         applier.apply(line.gesture, text.extracting(line.id.range), to: camera, from: peer, at: now)
-        runner.commitBatch(of: camera, at: camera.time(at: now))
-        runner.settle(at: now)
+        parts.runner.commitBatch(of: camera, at: camera.time(at: now))
+        parts.runner.settle(at: now)
     }
 
     /// Handles a line that is one gesture of a replay; returns `false` if its time has not come.
     private func handle(
         _ line: GestureLine, _ text: Span<UInt8>, at time: Double, in replay: Replay, from peer: Peer, at now: Double
     ) -> Bool {
-        guard replays.schedule(time, in: replay, at: now) else { return false }
-        counters.lines += 1
-        turns.add(work: 1)
+        guard parts.replays.schedule(time, in: replay, at: now) else { return false }
+        parts.counters.lines += 1
+        parts.turns.add(work: 1)
         let id = text.extracting(line.id.range)
         if replay.passesOver {
-            sender.acknowledge(id, to: peer)
+            parts.sender.acknowledge(id, to: peer)
         } else {
             let camera = replay.playbackCamera
             applier.apply(line.gesture, id, to: camera, from: peer, at: now)
-            runner.commitBatch(of: camera, at: camera.time(at: now))
-            replays.didApply(text, in: replay, at: now)
+            parts.runner.commitBatch(of: camera, at: camera.time(at: now))
+            parts.replays.didApply(text, in: replay, at: now)
         }
-        runner.settle(at: now)
+        parts.runner.settle(at: now)
         return true
     }
 
@@ -138,8 +125,10 @@ final class LineHandler {
         let time: Double?
         do throws(Refusal) {
             time = try traceTime(requests, of: peer)
-            for case .present(let camera) in meant where camera.leases.current != nil { leases.update(camera, at: now) }
-            var admission = Admission(requests, meant, from: peer, registry, traces, limits, at: now)
+            for case .present(let camera) in meant where camera.leases.current != nil {
+                parts.leases.update(camera, at: now)
+            }
+            var admission = Admission(requests, meant, from: peer, parts, at: now)
             try admission.admit()
         } catch {
             let isHeader = if case .trace = requests[error.index].body { !peer.sendsTrace } else { false }
@@ -148,16 +137,16 @@ final class LineHandler {
             reject(rejection, text, from: peer, at: now)
             return true
         }
-        if let time, let replay = peer.replay, !replays.schedule(time, in: replay, at: now) { return false }
-        counters.lines += 1
-        turns.add(work: requests.count)
+        if let time, let replay = peer.replay, !parts.replays.schedule(time, in: replay, at: now) { return false }
+        parts.counters.lines += 1
+        parts.turns.add(work: requests.count)
         var line = LineContext(from: peer, at: now, timeMs: requests[0].timeMs)
         for index in requests.indices { applier.apply(requests[index], meant[index], text, &line) }
         applier.commitBatches(of: line)
         if time != nil, let replay = peer.replay, !replay.passesOver {
-            replays.didApply(text, requests, in: replay, at: now)
+            parts.replays.didApply(text, requests, in: replay, at: now)
         }
-        runner.settle(at: now)
+        parts.runner.settle(at: now)
         return true
     }
 
@@ -195,12 +184,12 @@ final class LineHandler {
     }
 
     private func reject(_ rejection: Rejection, _ text: Span<UInt8>, from peer: Peer, at now: Double) {
-        errors.reject(rejection, text, from: peer)
+        parts.errors.reject(rejection, text, from: peer)
         // Lines after a refused header must not be taken for live input.
         if rejection.isHeader, !peer.sendsTrace {
-            clients.linger(peer)
-            runner.cancelGestures(of: peer, at: now)
-            leases.release(peer, at: now)
+            parts.clients.linger(peer)
+            parts.runner.cancelGestures(of: peer, at: now)
+            parts.leases.release(peer, at: now)
         }
     }
 }

@@ -4,28 +4,15 @@ import MapCamera
 import GimbalProtocol
 
 final class Queries {
-    private let server: String
-    private let registry: CameraRegistry
-    private let clients: ClientRegistry
-    private let subscriptions: Subscriptions
-    private let replays: Replays
-    private let traces: StoredTraces
-    private let errors: ErrorReplies
-    private let sender: Sender
-    private let turns: Turns
-    private let counters: Counters
+    private let parts: HubParts
     /// When the first process of this hub started.
     var started: Double
 
-    init(_ hub: HubParts, started: Double) {
-        (registry, clients, subscriptions, replays) = (hub.registry, hub.clients, hub.subscriptions, hub.replays)
-        (errors, sender, turns, counters) = (hub.errors, hub.sender, hub.turns, hub.counters)
-        (traces, server, self.started) = (hub.traces, hub.server, started)
-    }
+    init(_ parts: HubParts, started: Double) { (self.parts, self.started) = (parts, started) }
 
     /// Tells a client which server it is connected to.
     func greet(_ peer: Peer, _ id: Span<UInt8>) {
-        sender.reply(.hello(DaemonHello(server: server)), id, to: peer)
+        parts.sender.reply(.hello(DaemonHello(server: parts.server)), id, to: peer)
     }
 
     /// Answers a question.
@@ -34,45 +21,45 @@ final class Queries {
     func answer(_ query: ClientRequest, _ camera: HostedCamera?, _ id: Span<UInt8>, in line: LineContext) {
         let peer = line.peer
         switch query {
-        case .ping: sender.reply(.pong, id, to: peer)
+        case .ping: parts.sender.reply(.pong, id, to: peer)
         case .getReplay:
             guard let replay = camera?.replay else {
                 // An earlier object of the line has ended it.
                 let error = WireError(.noReplay, field: "camera", "no replay is running on this camera")
-                return errors.refuse(error, id, about: camera?.name ?? "", to: peer)
+                return parts.errors.refuse(error, id, about: camera?.name ?? "", to: peer)
             }
             let status = replay.status(at: line.now, withMarkers: true)
-            turns.add(events: status.markers?.count ?? 0)
-            sender.reply(.replay(status), id, to: peer)
+            parts.turns.add(events: status.markers?.count ?? 0)
+            parts.sender.reply(.replay(status), id, to: peer)
         case .cameras:
-            let names = registry.namesAsJSON()
-            sender.reply(to: peer) { $0.cameras(names.span, id) }
+            let names = parts.registry.namesAsJSON()
+            parts.sender.reply(to: peer) { $0.cameras(names.span, id) }
         case .traces:
-            let infos = traces.infos
-            turns.add(events: infos.count)
-            sender.reply(.traces(infos), id, to: peer)
+            let infos = parts.traces.infos
+            parts.turns.add(events: infos.count)
+            parts.sender.reply(.traces(infos), id, to: peer)
         case .getCamera(let time?):
             guard let camera else { return }
             // As much work as the frames that it looks ahead.
-            turns.add(work: 16)
+            parts.turns.add(work: 16)
             var state = camera.state
             (state.position, state.wallTime) = camera.position(at: time)
-            sender.reply(.camera(state), id, to: peer)
+            parts.sender.reply(.camera(state), id, to: peer)
         case .stats:
-            sender.putEventsFirst(for: peer)
-            sender.reply(.stats(stats(at: line.now)), id, to: peer)
+            parts.sender.putEventsFirst(for: peer)
+            parts.sender.reply(.stats(stats(at: line.now)), id, to: peer)
         case .clients(let number):
-            sender.putEventsFirst(for: peer)
-            let page = clients.page(after: number, for: peer)
+            parts.sender.putEventsFirst(for: peer)
+            let page = parts.clients.page(after: number, for: peer)
             // Count the clients read, so that others get their turn as well.
-            turns.add(events: page.clients.count)
-            sender.reply(.clients(page), id, to: peer)
+            parts.turns.add(events: page.clients.count)
+            parts.sender.reply(.clients(page), id, to: peer)
         default:
             guard let camera else { return }
             do {
-                if let answer = try Self.answer(query, about: camera) { sender.reply(answer, id, to: peer) }
+                if let answer = try Self.answer(query, about: camera) { parts.sender.reply(answer, id, to: peer) }
             } catch {
-                errors.refuse(error, id, about: camera.name, to: peer)
+                parts.errors.refuse(error, id, about: camera.name, to: peer)
             }
         }
     }
@@ -102,9 +89,11 @@ final class Queries {
 
     /// Returns the answer to `stats`.
     private func stats(at now: Double) -> DaemonStats {
-        DaemonStats(
-            uptimeMs: max(now - started, 0), connections: clients.count, connectionsTotal: clients.total,
-            cameras: registry.count, subscriptions: subscriptions.count, replays: replays.count, lines: counters.lines,
-            errors: counters.errors, events: counters.events, bytesIn: counters.bytesIn, bytesOut: counters.bytesOut)
+        let counters = parts.counters
+        return DaemonStats(
+            uptimeMs: max(now - started, 0), connections: parts.clients.count, connectionsTotal: parts.clients.total,
+            cameras: parts.registry.count, subscriptions: parts.subscriptions.count, replays: parts.replays.count,
+            lines: counters.lines, errors: counters.errors, events: counters.events, bytesIn: counters.bytesIn,
+            bytesOut: counters.bytesOut)
     }
 }
