@@ -130,24 +130,15 @@ final class CameraRegistry {
         return camera
     }
 
-    /// Returns a new camera that no client ever sees, to answer questions about one that does not exist.
-    func unregistered(_ name: String, at now: Double) -> HostedCamera {
-        HostedCamera(name: name, epoch: "", at: now, privateEnvironment(limits))
-    }
-
-    /// Returns an environment for a camera whose history stays in this process.
-    private func privateEnvironment(_ limits: Limits) -> HostedCamera.Environment {
-        HostedCamera.Environment(
-            limits: limits, memory: nil, encoder: environment.encoder, clock: environment.clock)
-    }
-
-    /// Returns a camera without subscribers, on which a replay seeks.
-    func scratchCamera(for camera: HostedCamera, from moment: HostedCamera.Moment) -> HostedCamera {
+    /// Returns a camera without subscribers and history, for a replay to seek on, or to answer questions about one that
+    /// does not exist.
+    func scratchCamera(_ name: String, from moment: HostedCamera.Moment? = nil, at now: Double = 0) -> HostedCamera {
         var limits = limits
         (limits.historyEvents, limits.historyBytes) = (0, 0)
-        let scratch = HostedCamera(name: camera.name, epoch: "", at: 0, privateEnvironment(limits))
-        scratch.restore(from: moment)
-        return scratch
+        let environment = HostedCamera.Environment(
+            limits: limits, memory: nil, encoder: environment.encoder, clock: environment.clock)
+        return HostedCamera(
+            name: name, epoch: "", moment ?? HostedCamera.Moment(limits: limits), clockStart: now, environment)
     }
 
     private func insert(_ camera: HostedCamera) {

@@ -51,7 +51,7 @@ final class CameraRunner {
     /// question asks not to: then the answer is that of a new camera.
     func cameraAsked(_ meant: MeantCamera, creates: Bool, by peer: Peer, at now: Double) -> HostedCamera {
         if creates, !peer.isWatchOnly { return camera(meant, for: peer, at: now) }
-        return registry.camera(meant) ?? registry.unregistered(meant.name, at: now)
+        return registry.camera(meant) ?? registry.scratchCamera(meant.name, at: now)
     }
 
     /// Removes a camera.

@@ -503,19 +503,12 @@ final class HostedCamera {
 
     // MARK: Moments
 
-    /// Continues from a moment.
-    func restore(from moment: Moment) {
-        self.moment = moment
-        lastMotion = nil
-        batchReason = nil
-    }
-
     /// Resets the camera to a replay's moment, and tells every subscriber.
     ///
     /// - Parameter time: the time on the replay's clock.
     func reset(to moment: Moment, at time: Double, epoch: String) -> Effects {
         let before = log.end
-        restore(from: moment)
+        (self.moment, lastMotion, batchReason) = (moment, nil, nil)
         (self.epoch, firstSeq) = (epoch, seq)
         let reset = CameraReset(
             camera: name, seq: seq, timeMs: moment.lastTime, position: published, moving: moment.reason, epoch: epoch)

@@ -470,7 +470,7 @@ final class Replays {
     func camera(named name: String) -> HostedCamera? { registry.camera(named: name) }
 
     func scratchCamera(for camera: HostedCamera, from moment: HostedCamera.Moment) -> HostedCamera {
-        let scratch = registry.scratchCamera(for: camera, from: moment)
+        let scratch = registry.scratchCamera(camera.name, from: moment)
         scratch.assignment = camera.assignment
         return scratch
     }
