@@ -99,7 +99,6 @@ let package = Package(
             ],
             swiftSettings: strict),
 
-        .systemLibrary(name: "CMalloc"),
         .systemLibrary(name: "CPrefetch"),
         .systemLibrary(name: "CLinux"),
 
@@ -128,7 +127,7 @@ let package = Package(
 
         .executableTarget(
             name: "gimbald",
-            dependencies: ["Hub", "GimbalProtocol", "Libevent", "Service", "UnixSocket", "CLinux", "CMalloc"],
+            dependencies: ["Hub", "GimbalProtocol", "Libevent", "Service", "UnixSocket", "CLinux"],
             cSettings: gnu,
             swiftSettings: strict),
         .executableTarget(
@@ -257,7 +256,7 @@ if Context.environment["GIMBAL_WEB"] != nil {
 // Where each target is. `Sources` has a folder for each part of Gimbal, and `Tests` the same folder for its tests.
 let parts = [
     "Core": ["MapCamera", "Gestures", "Touches", "JSONLines", "EarthViews", "GimbalProtocol"],
-    "Daemon": ["Hub", "gimbald", "CMalloc", "CPrefetch"],
+    "Daemon": ["Hub", "gimbald", "CPrefetch"],
     "Support": ["Libevent", "CLibevent", "UnixSocket", "Service", "ProgramOptions", "CLinux"],
     "Client": ["GimbalClient", "gimbal", "CommandLine"],
     "Laboratory": [

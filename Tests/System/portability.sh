@@ -10,7 +10,7 @@ fail() { printf 'portability: FAILED: %s\n' "$*" && exit 1; }
 libraries=(Core/{MapCamera,Gestures,Touches,JSONLines,GimbalProtocol} Daemon/Hub Support/UnixSocket Client/GimbalClient)
 libraries+=(Laboratory/{Traces,CameraStreams,TouchTraces,TouchScripts,Plotting,GimbalTesting})
 place=Support/UnixSocket/System.swift
-c_library='^ *((package|public|internal|private|fileprivate|@[a-zA-Z_]+) +)*import +(Glibc|Musl|Darwin|Foundation[A-Za-z]*|CLinux|CMalloc)\b'
+c_library='^ *((package|public|internal|private|fileprivate|@[a-zA-Z_]+) +)*import +(Glibc|Musl|Darwin|Foundation[A-Za-z]*|CLinux)\b'
 linux='\b(epoll_[a-z]+|accept4|SOCK_(CLOEXEC|NONBLOCK)|memfd_create|pipe2|SO_PEERCRED|ucred|eventfd|timerfd_[a-z]+|signalfd)\b|/proc/'
 
 # objections FOLDER…: prints lines that would not build or work elsewhere.

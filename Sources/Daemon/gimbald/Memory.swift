@@ -1,7 +1,7 @@
 // Returns freed memory to the system. Thousands of clients come and go, and their freed memory is scattered between
 // what stays: malloc would keep most of it, and that would look like a leak.
 
-import CMalloc
+import CLinux
 import Libevent
 
 /// Returns to the system the memory that clients have freed.

@@ -1,9 +1,10 @@
-// Linux calls that Swift's Glibc module lacks: it is built without _GNU_SOURCE, and Swift does not import vfork(2),
-// prctl(2) and adjtimex(2).
+// What Swift's Glibc module lacks: it is built without _GNU_SOURCE, and Swift does not import vfork(2), prctl(2),
+// adjtimex(2) and malloc's settings.
 #ifndef GIMBAL_CLINUX_H
 #define GIMBAL_CLINUX_H
 
 #include <errno.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stddef.h>
 #include <sys/prctl.h>
