@@ -23,44 +23,33 @@ struct ClientLog {
 
     mutating func came(_ connection: Connection, of count: Int, at now: Double) {
         let socket = connection.socketKind == .watch ? " through the watch socket" : ""
-        let user = userName(of: connection)
-        tell(
-            .clientCameOrWent, "\(Self.name(of: connection, user)) connected\(socket): \(count) now", of: connection,
-            at: now)
+        tell(.clientCameOrWent, "connected\(socket): \(count) now", of: connection, at: now)
     }
 
     mutating func went(_ connection: Connection, of count: Int, at now: Double) {
-        let user = userName(of: connection)
-        tell(
-            .clientCameOrWent, "\(Self.name(of: connection, user)) disconnected: \(count) now", of: connection, at: now)
+        tell(.clientCameOrWent, "disconnected: \(count) now", of: connection, at: now)
     }
 
     mutating func takeNote(_ note: Hub.Note, of connection: Connection, at now: Double) {
-        let user = userName(of: connection)
-        let (event, camera): (LogEvent, String?) =
-            switch note {
-            case .refused(_, _, let camera): (.lineRefused, camera)
-            case .made(let camera), .removed(let camera): (.cameraMadeOrRemoved, camera)
-            }
-        tell(event, "\(Self.name(of: connection, user)) \(Self.text(of: note))", of: connection, camera, at: now)
-    }
-
-    private static func text(of note: Hub.Note) -> PrintableText {
         switch note {
         case .refused(let error, let line, let camera):
             let field: PrintableText = error.field.map { " in \($0)" } ?? ""
             let place: PrintableText = camera.map { ", camera \"\($0)\"" } ?? ""
-            return "had line \(line) refused\(place): \(error.code.rawValue)\(field): \(error.message)"
-        case .made(let camera): return "created camera \"\(camera)\""
-        case .removed(let camera): return "removed camera \"\(camera)\""
+            tell(
+                .lineRefused, "had line \(line) refused\(place): \(error.code.rawValue)\(field): \(error.message)",
+                of: connection, camera, at: now)
+        case .made(let camera):
+            tell(.cameraMadeOrRemoved, "created camera \"\(camera)\"", of: connection, camera, at: now)
+        case .removed(let camera):
+            tell(.cameraMadeOrRemoved, "removed camera \"\(camera)\"", of: connection, camera, at: now)
         }
     }
 
     /// Returns a client's description, such as `client 17 (user 1000 "alice", process 4242 "python3")`. Names are
     /// omitted if the system does not reveal them: the unit's sandbox hides other users' processes.
-    private static func name(of connection: Connection, _ userName: String?) -> PrintableText {
-        let user: PrintableText = userName.map { " \"\($0)\"" } ?? ""
-        let program: PrintableText = program(of: connection.process).map { " \"\($0)\"" } ?? ""
+    private mutating func name(of connection: Connection) -> PrintableText {
+        let user: PrintableText = userName(of: connection).map { " \"\($0)\"" } ?? ""
+        let program: PrintableText = Self.program(of: connection.process).map { " \"\($0)\"" } ?? ""
         return
             "client \(connection.descriptor) (user \(connection.user)\(user), process \(connection.process)\(program))"
     }
@@ -84,14 +73,16 @@ struct ClientLog {
         return String(decoding: bytes[..<(count - 1)], as: UTF8.self)
     }
 
+    /// - Parameter text: what the client did.
     private mutating func tell(
         _ event: LogEvent, _ text: @autoclosure () -> PrintableText, of connection: Connection, _ camera: String? = nil,
         at now: Double
     ) {
         guard let left = limit.admit(at: now) else { return }
         if left > 0 { log(.debug, "omitted \(counted(left, "line")) about clients") }
+        let name = name(of: connection)
         log(
-            .debug, event, text(),
+            .debug, event, "\(name) \(text())",
             [
                 .client: "\(connection.descriptor)", .clientUser: "\(connection.user)",
                 .clientProcess: "\(connection.process)", .camera: camera ?? "",
