@@ -87,24 +87,12 @@ import UnixSocket
 
     /// Writes a handover behind the histories.
     func leave(_ handover: [UInt8]) throws(SystemError) {
-        try write(handover, at: end)
+        try writeFile(descriptor, handover, at: Int(end), "write to memory")
         var header: [UInt8] = []
         for word in [Self.mark, end, UInt64(handover.count)] {
             unsafe withUnsafeBytes(of: word.littleEndian) { unsafe header.append(contentsOf: $0) }
         }
-        try write(header, at: 0)
-    }
-
-    private func write(_ bytes: [UInt8], at offset: UInt64) throws(SystemError) {
-        var count = 0
-        while count < bytes.count {
-            let more = unsafe bytes[count...].withUnsafeBytes {
-                unsafe pwrite(descriptor, $0.baseAddress, $0.count, off_t(offset) + off_t(count))
-            }
-            if more < 0, errno == EINTR { continue }
-            guard more > 0 else { throw SystemError("write to memory") }
-            count += more
-        }
+        try writeFile(descriptor, header, at: 0, "write to memory")
     }
 
     // MARK: Taking over
@@ -113,7 +101,7 @@ import UnixSocket
     static func open(_ descriptor: CInt) -> (file: HandoverFile, bytes: [UInt8])? {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-            let header = read(descriptor, 0, min(headerSize, Int(status.st_size)))
+            let header = try? readFile(descriptor, from: 0, headerSize, "read memory")
         else { return nil }
         let words = unsafe header.withUnsafeBytes { header in
             (0..<(header.count / 8)).map { index in
@@ -122,23 +110,10 @@ import UnixSocket
         }
         let size = UInt64(status.st_size)
         guard words.count == 3, words[0] == mark, words[1] <= size, words[2] <= size - words[1],
-            let bytes = read(descriptor, off_t(words[1]), Int(words[2]))
+            let bytes = try? readFile(descriptor, from: Int(words[1]), Int(words[2]), "read memory"),
+            bytes.count == Int(words[2])
         else { return nil }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         return (HandoverFile(descriptor, size: size), bytes)
-    }
-
-    private static func read(_ descriptor: CInt, _ offset: off_t, _ count: Int) -> [UInt8]? {
-        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
-            while done < count {
-                let rest = unsafe UnsafeMutableRawBufferPointer(
-                    rebasing: UnsafeMutableRawBufferPointer(buffer)[done...])
-                let more = unsafe pread(descriptor, rest.baseAddress, rest.count, offset + off_t(done))
-                if more < 0, errno == EINTR { continue }
-                guard more > 0 else { return }
-                done += more
-            }
-        }
-        return bytes.count == count ? bytes : nil
     }
 }

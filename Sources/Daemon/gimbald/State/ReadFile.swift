@@ -32,19 +32,41 @@ struct ReadFile: ~Copyable {
 
     /// Reads `count` bytes, or fewer at the end of the file.
     func read(from start: Int, _ count: Int) throws(SystemError) -> [UInt8] {
-        var failure: SystemError?
-        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
-            while done < count {
-                let rest = unsafe UnsafeMutableRawBufferPointer(
-                    rebasing: UnsafeMutableRawBufferPointer(buffer)[done...])
-                let more = unsafe pread(descriptor, rest.baseAddress, rest.count, start + done)
-                if more < 0, errno == EINTR { continue }
-                if more < 0 { failure = SystemError("read \(name)") }
-                guard more > 0 else { return }
-                done += more
-            }
+        try readFile(descriptor, from: start, count, "read \(name)")
+    }
+}
+
+/// Reads `count` bytes of a file from an offset on, or fewer at its end.
+///
+/// - Parameter call: the name of this for an error.
+func readFile(_ descriptor: CInt, from start: Int, _ count: Int, _ call: String) throws(SystemError) -> [UInt8] {
+    var failure: SystemError?
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
+        while done < count {
+            let rest = unsafe UnsafeMutableRawBufferPointer(
+                rebasing: UnsafeMutableRawBufferPointer(buffer)[done...])
+            let more = unsafe pread(descriptor, rest.baseAddress, rest.count, start + done)
+            if more < 0, errno == EINTR { continue }
+            if more < 0 { failure = SystemError(call) }
+            guard more > 0 else { return }
+            done += more
         }
-        if let failure { throw failure }
-        return bytes
+    }
+    if let failure { throw failure }
+    return bytes
+}
+
+/// Writes bytes to a file from an offset on.
+///
+/// - Parameter call: the name of this for an error.
+func writeFile(_ descriptor: CInt, _ bytes: [UInt8], at start: Int, _ call: String) throws(SystemError) {
+    var done = 0
+    while done < bytes.count {
+        let more = unsafe bytes[done...].withUnsafeBytes {
+            unsafe pwrite(descriptor, $0.baseAddress, $0.count, start + done)
+        }
+        if more < 0, errno == EINTR { continue }
+        guard more > 0 else { throw SystemError(call) }
+        done += more
     }
 }

@@ -68,13 +68,7 @@ struct StateFile {
         let file = unsafe openat(folder, Self.newName, flags, 0o600)
         guard file >= 0 else { throw SystemError("open \(Self.newName)") }
         defer { _ = Glibc.close(file) }
-        var count = 0
-        while count < bytes.count {
-            let more = unsafe bytes[count...].withUnsafeBytes { unsafe Glibc.write(file, $0.baseAddress, $0.count) }
-            if more < 0, errno == EINTR { continue }
-            guard more > 0 else { throw SystemError("write \(Self.newName)") }
-            count += more
-        }
+        try writeFile(file, bytes, at: 0, "write \(Self.newName)")
         guard fsync(file) == 0 else { throw SystemError("fsync \(Self.newName)") }
     }
 
