@@ -27,6 +27,8 @@ package enum MessageType: String, CaseIterable, Sendable {
     package var eventKind: EventKind? {
         switch self {
         case .leaseTaken, .leaseEnded: .lease
+        // The answer to ``ClientRequest/takeLease(_:)``.
+        case .lease: nil
         default: EventKind(rawValue: rawValue)
         }
     }

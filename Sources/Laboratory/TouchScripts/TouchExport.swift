@@ -80,7 +80,7 @@ package struct TouchExport {
         }
         if unperformed > 0 { changes.append("left out \(counted(unperformed, "request")) that no finger can make") }
         if canonical.clamped > 0 {
-            changes.append("moved \(counted(canonical.clamped, "position")) beyond the screen to its edge")
+            changes.append("moved to the edge of the screen: \(counted(canonical.clamped, "position")) beyond it")
         }
         guard let wanted = try Self.end(of: original), let found = try Self.end(of: trace) else { return changes }
         let viewport = original.header.header?.viewport ?? .standard

@@ -124,10 +124,10 @@ struct RecordingParser: Sendable {
         _ line: Span<UInt8>, number: Int, _ body: (RecordedFrame) throws -> Void
     ) throws {
         var index = 0
+        let isTouch = LibinputGestures.skipToTouch(line, &index)
         do {
-            if LibinputGestures.skipToTouch(line, &index) {
+            if isTouch {
                 try libinputTouches.parse(line, &index, &notes)
-                try handFrames(body)
             } else if let report = try LibinputGestures.report(line) {
                 // Finger frames from earlier lines are handed out first.
                 libinputTouches.finishFrame(&notes)
@@ -139,6 +139,8 @@ struct RecordingParser: Sendable {
         } catch let error as Damaged {
             try damaged(error, line, number)
         }
+        // A damaged line may end the frame before it.
+        if isTouch { try handFrames(body) }
     }
 
     // MARK: Objects

@@ -56,12 +56,13 @@ package struct LineSplitter {
         try body(line(found, bytes, 0..<position))
     }
 
-    /// Returns the lines of a whole stream.
+    /// Returns the lines of a whole stream, without blank ones.
     package static func lines(of bytes: some Sequence<UInt8>) -> [Line] {
         var splitter = LineSplitter()
         var lines: [Line] = []
-        splitter.read(bytes) { lines.append($0) }
-        splitter.finish { lines.append($0) }
+        func add(_ line: Line) { if !line.isBlank { lines.append(line) } }
+        splitter.read(bytes, add)
+        splitter.finish(add)
         return lines
     }
 

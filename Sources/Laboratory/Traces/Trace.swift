@@ -39,7 +39,7 @@ package struct Trace: Sendable {
     ///
     /// - Throws: `TraceError` if it does not begin with a valid header, or if something follows its end.
     package init(_ bytes: some Sequence<UInt8>) throws(TraceError) {
-        let all = LineSplitter.lines(of: bytes).filter { !$0.isBlank }
+        let all = LineSplitter.lines(of: bytes)
         guard let first = all.first else { throw .empty }
         self.init(header: try HeaderLine(first.isTooLong ? [] : Array(first.text)))
         guard header.isRight else { throw TraceError("has an invalid header; \"gimbal check\" says why") }

@@ -340,6 +340,12 @@ let everyRequest = gestures + touches + commands + questions + others
         for kind in EventKind.allCases { #expect(EventKinds(kind) == bits[kind], "\(kind)") }
     }
 
+    @Test func onlyTypesOfEventsAreOfAKind() {
+        let kinds = MessageType.allCases.compactMap(\.eventKind)
+        #expect(Set(kinds) == Set(EventKind.allCases) && kinds.count { $0 == .lease } == 2)
+        #expect(kinds.count == EventKind.allCases.count + 1 && MessageType.lease.eventKind == nil)
+    }
+
     @Test(arguments: MessageType.allCases)
     func aTypeIsSeenWithoutReadingTheLine(_ type: MessageType) {
         #expect(MessageType(of: #"{"type":"\#(type.rawValue)","camera":"left"}"#.utf8) == type)

@@ -367,6 +367,18 @@ import TouchTraces
         #expect(abs((reading.touches[0].touches[0].position.x) - viewport.width / 2) < 1e-6)
     }
 
+    @Test func libinputTouchesBeforeADamagedLineAreAFrameWithoutALineThatEndsIt() {
+        let reading = Reading(
+            """
+            -event7   TOUCH_DOWN       +1.000s\t0 (0) 50.00/25.00 (158.00/44.00mm)
+             event7   TOUCH_MOTION     +1.100s\t0 (0) 51.00/25.00 (158.00/44.00mm)
+             event7   TOUCH_MOTION     +1.200s\t0 (0) 99999999.5/20.00 (158.00/44.00mm)
+             event7   TOUCH_UP         +1.300s\t0 (0)
+            """)
+        #expect(reading.told.prefix(2) == ["1000: 1@5000,2500", "1100: 1@5100,2500"], "\(reading.told)")
+        #expect(reading.notes.damaged.map(\.line) == [3])
+    }
+
     /// People omit the lines that end frames, and a device may not know its size.
     @Test func libinputTouchesWithoutFramesAreOneForEachTimeAndWithoutASizeFillTheStandardLength() {
         let reading = Reading(
