@@ -27,6 +27,13 @@ public final class HubHost {
         hub = Self.hub(limits, epochSeed, sharesHistories ? memory : nil, at: 1000)
     }
 
+    /// A hub whose limits differ from the defaults: `HubHost { $0.cameras = 2 }`.
+    public convenience init(_ change: (inout Limits) -> Void) {
+        var limits = Limits()
+        change(&limits)
+        self.init(limits: limits)
+    }
+
     private static func hub(_ limits: Limits, _ epochSeed: UInt64, _ memory: HubMemory?, at now: Double) -> Hub {
         Hub(limits: limits, server: "gimbald of tests", epochSeed: epochSeed, memory: memory, at: now)
     }

@@ -196,11 +196,8 @@ import Testing
     }
 
     @Test func moreThanFindsRoomAtOnceIsForgottenAllTheSame() {
-        var limits = Limits()
-        limits.cameras = 1000
-        limits.subscriptions = 1000
         let fleet = SimulatedFleet(seed: 1)
-        fleet.hosts = [HubHost(limits: limits)]
+        fleet.hosts = [HubHost { ($0.cameras, $0.subscriptions) = (1000, 1000) }]
         for number in 0..<1500 {
             fleet.retained["gimbal/left/old\(number)/camera"] = Array("{}".utf8)
             fleet.retained["gimbal/left/old\(number)/settings"] = Array("{}".utf8)
@@ -223,12 +220,8 @@ import Testing
     }
 
     @Test func camerasThatAreMadeFasterThanTheyAreReadForgetNoOthers() {
-        var limits = Limits()
-        limits.cameras = 1000
-        limits.subscriptions = 1000
-        limits.unreadReplies = 4096
         let fleet = SimulatedFleet(seed: 1)
-        fleet.hosts = [HubHost(limits: limits)]
+        fleet.hosts = [HubHost { ($0.cameras, $0.subscriptions, $0.unreadReplies) = (1000, 1000, 4096) }]
         let bridge = SimulatedBridge(fleet, fleet.hosts[0], node: settings("left"))
         fleet.connect(bridge)
         let feeder = fleet.hosts[0].connect()
@@ -314,11 +307,8 @@ import Testing
 
     @Test func aGapThatABridgeFindsIsToldAsTheDaemonTellsOne() throws {
         // More cameras than one line can resume.
-        var limits = Limits()
-        limits.cameras = 1000
-        limits.subscriptions = 1000
         let fleet = SimulatedFleet(seed: 1)
-        fleet.hosts = [HubHost(limits: limits)]
+        fleet.hosts = [HubHost { ($0.cameras, $0.subscriptions) = (1000, 1000) }]
         var node = settings("left")
         node.publishesEvents = true
         let source = SimulatedBridge(fleet, fleet.hosts[0], node: node)

@@ -161,9 +161,7 @@ private let cases = [
     }
 
     @Test(arguments: ["every", "latest"]) func whoHasMissedLinesIsToldWhatMovesTheCamera(delivery: String) throws {
-        var limits = Limits()
-        (limits.historyEvents, limits.historyBytes) = (16, 4096)
-        let host = HubHost(limits: limits)
+        let host = HubHost { ($0.historyEvents, $0.historyBytes) = (16, 4096) }
         let (hand, slow) = (host.connect(), host.connect())
         slow.send(#"{"type":"subscribe","events":["camera-changed","motion"],"delivery":"\#(delivery)"}"#)
         _ = slow.lines()

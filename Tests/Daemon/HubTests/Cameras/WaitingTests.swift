@@ -55,9 +55,7 @@ import Testing
     }
 
     @Test func waitsOfOneConnectionAreLimited() throws {
-        var limits = Limits()
-        limits.waits = 3
-        let host = HubHost(limits: limits)
+        let host = HubHost { $0.waits = 3 }
         let (feed, waiting) = (host.connect(), host.connect())
         feed.send(#"{"type":"pinch","phase":"began"}"#)
         let wait = #"{"type":"await-idle","id":1}"#

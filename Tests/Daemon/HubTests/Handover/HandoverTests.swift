@@ -11,9 +11,7 @@ import Testing
     /// Returns what every client is sent when the hub is replaced after each step with a given probability.
     private func play(seed: UInt64, handovers: Double) throws -> [[UInt8]] {
         var (random, chance) = (Seeded(seed), Seeded(seed + 1000))
-        var limits = Limits()
-        (limits.historyEvents, limits.historyBytes) = (64, 16 << 10)
-        let host = HubHost(limits: limits)
+        let host = HubHost { ($0.historyEvents, $0.historyBytes) = (64, 16 << 10) }
         let clients = (0..<6).map { _ in host.connect() }
         var unsent = clients.map { _ in [UInt8]() }
         for camera in ["left", "right"] { clients[0].send(#"{"type":"get-camera","camera":"\#(camera)"}"#) }
@@ -338,8 +336,8 @@ import Testing
     // MARK: Memory
 
     /// Returns a camera with a full history, and clients that follow it from its beginning.
-    private func full(_ limits: Limits = Limits()) -> (host: HubHost, watcher: HubPeer, recorder: HubPeer) {
-        let host = HubHost(limits: limits)
+    private func full() -> (host: HubHost, watcher: HubPeer, recorder: HubPeer) {
+        let host = HubHost()
         let (watcher, recorder, feed) = (host.connect(), host.connect(), host.connect())
         watcher.send(#"{"type":"subscribe"}"#)
         recorder.send(#"{"type":"subscribe","events":["gesture"]}"#)

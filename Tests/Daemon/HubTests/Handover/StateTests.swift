@@ -70,9 +70,7 @@ import Testing
     }
 
     @Test func savedCamerasBeyondTheLimitAreRestored() throws {
-        var limits = Limits()
-        limits.cameras = 2
-        let host = HubHost(limits: limits)
+        let host = HubHost { $0.cameras = 2 }
         #expect(host.hub.restore(try SavedState(bytes(of: furnished())), keepsEpochs: true, at: host.now) == 3)
         let peer = host.connect()
         peer.send(#"{"type":"get-camera","camera":"one-more"}"#)

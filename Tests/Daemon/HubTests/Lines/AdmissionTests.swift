@@ -6,16 +6,10 @@ import Testing
 @testable import Hub
 
 @Suite struct AdmissionTests {
-    private func host(cameras: Int) -> HubHost {
-        var limits = Limits()
-        limits.cameras = cameras
-        return HubHost(limits: limits)
-    }
-
     private func type(_ line: String?) throws -> String? { try JSON(line ?? "")["type"]?.string }
 
     @Test func arraysCannotPassTheLimitOfCameras() throws {
-        let host = host(cameras: 3)
+        let host = HubHost { $0.cameras = 3 }
         let peer = host.connect()
         for index in 0..<20 {
             let camera = "\"camera\":\"z\(index)\""
@@ -27,16 +21,14 @@ import Testing
         _ = peer.lines()
         #expect(host.hub.cameraCount == 3)
         // Two objects for one camera create one.
-        let other = self.host(cameras: 1)
+        let other = HubHost { $0.cameras = 1 }
         let one = other.connect()
         one.send(#"[{"type":"stop","id":1},{"type":"stop","camera":"main","id":2}]"#)
         #expect(try type(one.receive()) == "ok")
     }
 
     @Test func gesturesOfACameraAreLimitedAcrossConnections() throws {
-        var limits = Limits()
-        limits.cameraGestures = 3
-        let host = HubHost(limits: limits)
+        let host = HubHost { $0.cameraGestures = 3 }
         let (one, two) = (host.connect(), host.connect())
         func pan(_ peer: HubPeer, _ gesture: Int, _ phase: String) throws -> String? {
             peer.send(#"{"type":"pan","phase":"\#(phase)","gesture":\#(gesture),"id":1}"#)
@@ -169,9 +161,7 @@ import Testing
     }
 
     @Test func camerasThatAnArrayMakesAreCountedOnce() throws {
-        var limits = Limits()
-        limits.cameras = 2
-        let host = HubHost(limits: limits)
+        let host = HubHost { $0.cameras = 2 }
         let peer = host.connect()
         let stop = { (camera: String) in #"{"type":"stop","camera":"\#(camera)"}"# }
         let find = { (camera: String) in #"{"type":"stop","camera":"\#(camera)","create":false}"# }
@@ -189,9 +179,7 @@ import Testing
     }
 
     @Test func eachObjectOfAnArrayCountsAsOneMoreSubscription() throws {
-        var limits = Limits()
-        limits.subscriptions = 2
-        let host = HubHost(limits: limits)
+        let host = HubHost { $0.subscriptions = 2 }
         let (peer, other) = (host.connect(), host.connect())
         func subscribe(_ camera: String) -> String { #"{"type":"subscribe","camera":"\#(camera)"}"# }
         for (line, isTaken) in [
@@ -215,9 +203,7 @@ import Testing
 
     @Test(arguments: [#"{"type":"ping"}"#, "{", #"[{"type":"stop"},{"type":"ping"}]"#])
     func floodIsServedALimitedNumberOfRequestsPerTurn(_ line: String) throws {
-        var limits = Limits()
-        limits.requestsPerTurn = 10
-        let host = HubHost(limits: limits)
+        let host = HubHost { $0.requestsPerTurn = 10 }
         let (flood, quiet) = (host.connect(), host.connect())
         flood.put(Array(String(repeating: line + "\n", count: 200).utf8))
         quiet.put(Array("{\"type\":\"ping\",\"id\":1}\n".utf8))
@@ -242,9 +228,7 @@ import Testing
     func turnIsTwiceAsLongForOneThatWaitsAloneAndUpToFourTimesWhereManyAreWrittenTo(
         subscribers: Int, floods: Int, lines: ClosedRange<Int>
     ) throws {
-        var limits = Limits()
-        limits.requestsPerTurn = 10
-        let host = HubHost(limits: limits)
+        let host = HubHost { $0.requestsPerTurn = 10 }
         let followers = (0..<subscribers).map { _ in host.connect() }
         for follower in followers { follower.send(#"{"type":"subscribe"}"#) }
         let feeds = (0..<floods).map { _ in host.connect() }
@@ -259,9 +243,7 @@ import Testing
     }
 
     @Test func limitsOfLineAndArrayAreConfigurable() throws {
-        var limits = Limits()
-        (limits.line, limits.frame, limits.readAhead) = (100_000, 100, 1000)
-        let host = HubHost(limits: limits)
+        let host = HubHost { ($0.line, $0.frame, $0.readAhead) = (100_000, 100, 1000) }
         let peer = host.connect()
         for (count, code) in [(99_990, nil), (100_001, "line-too-long")] {
             let rest = #"{"type":"ping","id":1,"x":""}"#.utf8.count

@@ -36,8 +36,7 @@ import Testing
     ]
 
     /// Returns a host with a used camera, and a client that may only watch it.
-    private func host(limits: Limits = Limits()) -> (host: HubHost, feed: HubPeer, watcher: HubPeer) {
-        let host = HubHost(limits: limits)
+    private func host(_ host: HubHost = HubHost()) -> (host: HubHost, feed: HubPeer, watcher: HubPeer) {
         let feed = host.connect()
         feed.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":7}}"#)
         return (host, feed, host.connect(role: Self.watchOnly))
@@ -132,9 +131,7 @@ import Testing
     }
 
     @Test func ephemeralCamerasDoNotCountToTheLimitOfOthers() throws {
-        var limits = Limits()
-        limits.cameras = 3
-        let (host, feed, watcher) = host(limits: limits)
+        let (host, feed, watcher) = host(HubHost { $0.cameras = 3 })
         for index in 0..<3 { watcher.send(#"{"type":"subscribe","camera":"w\#(index)"}"#) }
         #expect(watcher.lines().count == 3)
         watcher.send(#"[{"type":"ping","id":1},{"type":"subscribe","camera":"w3"}]"#)

@@ -68,9 +68,7 @@ import Testing
     /// Other clients may make and remove any number of cameras: the cost of a stalled reader is bounded, and once it
     /// reads it learns what exists.
     @Test func stalledReaderIsToldOfNewCamerasOnceItReads() throws {
-        var limits = Limits()
-        limits.unreadReplies = 4096
-        let host = HubHost(limits: limits)
+        let host = HubHost { $0.unreadReplies = 4096 }
         let (feed, slow) = (host.connect(), host.connect())
         move(feed, "stays", 3)
         slow.send(#"{"type":"subscribe","camera":"*"}"#)
@@ -103,9 +101,7 @@ import Testing
     }
 
     @Test func subscriptionToAllDoesNotCountToTheLimit() throws {
-        var limits = Limits()
-        limits.subscriptions = 1
-        let host = HubHost(limits: limits)
+        let host = HubHost { $0.subscriptions = 1 }
         let (feed, all) = (host.connect(), host.connect())
         for name in ["a", "b", "c"] { move(feed, name, 3) }
         all.send(#"{"type":"subscribe","camera":"*"}"#)

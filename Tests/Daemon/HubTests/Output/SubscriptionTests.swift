@@ -311,9 +311,7 @@ import Testing
     }
 
     @Test func repliesDoNotQueuePositionsOfALatestReader() throws {
-        var limits = Limits()
-        limits.requestsPerTurn = 1000
-        let host = HubHost(limits: limits)
+        let host = HubHost { $0.requestsPerTurn = 1000 }
         let peer = host.connect()
         peer.send(#"{"type":"subscribe","delivery":"latest"}"#)
         _ = peer.receive()
@@ -351,9 +349,7 @@ import Testing
     }
 
     @Test func latestReaderBehindTheHistoryGetsItsResetAndGoesOn() {
-        var limits = Limits()
-        (limits.historyEvents, limits.historyBytes) = (8, 512)
-        let host = HubHost(limits: limits)
+        let host = HubHost { ($0.historyEvents, $0.historyBytes) = (8, 512) }
         let (reader, feed) = (host.connect(), host.connect())
         reader.send(#"{"type":"subscribe","delivery":"latest"}"#)
         reader.makeRoom(0)
@@ -368,9 +364,7 @@ import Testing
     }
 
     @Test func latestReaderBehindAResetGetsMoveStarted() {
-        var limits = Limits()
-        (limits.historyEvents, limits.historyBytes) = (8, 512)
-        let host = HubHost(limits: limits)
+        let host = HubHost { ($0.historyEvents, $0.historyBytes) = (8, 512) }
         let (reader, feed) = (host.connect(), host.connect())
         reader.send(#"{"type":"subscribe","delivery":"latest"}"#)
         feed.send(#"{"type":"trace","version":1,"speed":"max"}"#)

@@ -17,14 +17,12 @@ private final class Player {
     /// The owner's latest answer.
     private(set) var answer: String?
 
-    init(
-        _ trace: RandomTrace, _ run: UnbrokenRun, _ members: String, limits: Limits = Limits(), hasEnd: Bool = true
-    ) throws {
-        (host, self.run) = (HubHost(limits: limits), run)
+    init(_ trace: RandomTrace, _ run: UnbrokenRun, _ members: String, in host: HubHost = HubHost()) throws {
+        (self.host, self.run) = (host, run)
         (owner, steerer, follower) = (host.connect(), host.connect(), host.connect())
         follower.send(#"{"type":"subscribe","events":\#(UnbrokenRun.kinds)}"#)
         #expect(follower.lines().count == 1)
-        owner.send(trace.bytes(members, hasEnd: hasEnd))
+        owner.send(trace.bytes(members))
     }
 
     /// Sends a request and returns the answer.
@@ -240,11 +238,10 @@ private final class Player {
     }
 
     @Test func whatIsNotKeptAnyMoreIsALimitReached() throws {
-        var limits = Limits()
-        (limits.replayBytes, limits.allReplayBytes) = (64 << 10, 64 << 10)
+        let host = HubHost { ($0.replayBytes, $0.allReplayBytes) = (64 << 10, 64 << 10) }
         let trace = RandomTrace(seed: 3, count: 3000)
         let run = try UnbrokenRun(trace)
-        let player = try Player(trace, run, #","speed":"max","pauseOnMarkers":true"#, limits: limits)
+        let player = try Player(trace, run, #","speed":"max","pauseOnMarkers":true"#, in: host)
         for _ in 0..<80 { _ = try player.ask(#""type":"resume-replay""#) }
         try player.look("to a marker")
         let place = player.place

@@ -48,9 +48,9 @@ struct RandomTrace {
     }
 
     /// Returns the whole trace.
-    func bytes(_ members: String = "", hasEnd: Bool = true) -> [UInt8] {
+    func bytes(_ members: String) -> [UInt8] {
         let first = #"{"type":"trace","id":"t","version":1,\#(header)\#(members)}"#
-        let all = [first] + lines + (hasEnd ? [#"{"type":"trace-end"}"#] : [])
+        let all = [first] + lines + [#"{"type":"trace-end"}"#]
         return Array((all.joined(separator: "\n") + "\n").utf8)
     }
 }
@@ -66,11 +66,11 @@ struct UnbrokenRun {
     private let beginning: JSON
     private(set) var ended = ""
 
-    init(_ trace: RandomTrace, _ members: String = "") throws {
+    init(_ trace: RandomTrace) throws {
         let host = HubHost()
         let (subscriber, feed) = (host.connect(), host.connect())
         subscriber.send(#"{"type":"subscribe","events":\#(Self.kinds)}"#)
-        feed.send(trace.bytes(#","speed":"max"\#(members)"#))
+        feed.send(trace.bytes(#","speed":"max""#))
         while host.moveOn() {}
         let told = subscriber.lines()
         beginning = try JSON(told[1])

@@ -111,9 +111,7 @@ import GimbalProtocol
     }
 
     @Test func clientsGetEqualSharesAndALatecomerIsServedAtOnce() throws {
-        var limits = Limits()
-        limits.requestsPerTurn = 8
-        let host = HubHost(limits: limits)
+        let host = HubHost { $0.requestsPerTurn = 8 }
         let ping = Array("{\"type\":\"ping\",\"id\":1}\n".utf8)
         let floods = (0..<3).map { _ in host.connect() }
         for flood in floods { flood.put(Array(repeatElement(ping, count: 300).joined())) }
@@ -133,9 +131,7 @@ import GimbalProtocol
 
     /// Returns how many of 32 subscriptions that resume after an early event, with markers after it, each turn answers.
     private func answersPerTurn(behind markers: Int) throws -> [Int] {
-        var limits = Limits()
-        limits.requestsPerTurn = 32
-        let host = HubHost(limits: limits)
+        let host = HubHost { $0.requestsPerTurn = 32 }
         let (feed, reader, quiet) = (host.connect(), host.connect(), host.connect())
         func zoom(to zoom: Int) { feed.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":\#(zoom)}}"#) }
         zoom(to: 4)
