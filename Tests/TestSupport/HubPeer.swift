@@ -45,6 +45,16 @@ public final class HubHost {
         return peer
     }
 
+    /// Connects a client that has subscribed and read the answer.
+    ///
+    /// - Parameter members: further members of its request, such as `,"events":["idle"]`.
+    public func subscriber(_ members: String = "") -> HubPeer {
+        let peer = connect()
+        peer.send(#"{"type":"subscribe"\#(members)}"#)
+        _ = peer.lines()
+        return peer
+    }
+
     /// Ends a turn: handles what is due at the present time, and sends everything.
     public func turn() {
         tellWallTime()
@@ -206,12 +216,21 @@ public final class HubPeer: ConformancePeer {
         host.hub.receive(bytes.span, from: peer, at: host.now)
     }
 
+    /// Sends a line without ending the turn.
+    public func put(_ line: String) { put(Array(line.utf8) + [0x0a]) }
+
     public func send(_ bytes: [UInt8]) {
         put(bytes)
         host.turn()
     }
 
     public func send(_ line: String) { send(Array(line.utf8) + [0x0a]) }
+
+    /// Sends a line and returns the last message since the last call of ``lines()``, which is normally its answer.
+    public func ask(_ line: String) throws -> JSON {
+        send(line)
+        return try JSON(lines().last ?? "")
+    }
 
     public func receive() -> String? {
         repeat {
@@ -237,6 +256,12 @@ public final class HubPeer: ConformancePeer {
         }
         return lines
     }
+
+    /// Returns all messages received since the last call of ``lines()``.
+    public func newMessages() throws -> [JSON] { try lines().map { try JSON($0) } }
+
+    /// Returns the types of all messages received since the last call of ``lines()``.
+    public func types() throws -> [String] { try newMessages().map { $0["type"]?.string ?? "" } }
 
     /// Forgets the lines that have been read.
     public func compact() {

@@ -57,6 +57,14 @@ public struct TraceTape: Sendable {
 }
 
 extension TraceTape {
+    /// The tape of a recorder: everything that it has received since the last call of `lines()`.
+    public init(of recorder: HubPeer) throws {
+        self.init()
+        for line in recorder.lines() {
+            if let complaint = try take(line) { throw ConformanceCase.Failure(description: "\(complaint): \(line)") }
+        }
+    }
+
     /// Plays a trace into a new camera as fast as possible; returns the results. A trace that does not end is an error.
     public static func play(_ lines: [String]) throws -> (events: [String], errors: [String]) {
         let host = HubHost()

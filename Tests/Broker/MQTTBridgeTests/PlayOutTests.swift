@@ -59,8 +59,7 @@ import Testing
         /// Returns where each mirror's camera is at a time of the wall clock, in the digits of its answer.
         func positions(at time: Double) throws -> [String] {
             try askers.map { asker in
-                asker.send(#"{"type":"get-camera","camera":"copy","atWallTime":\#(time)}"#)
-                let answer = try JSON(try #require(asker.lines().last))
+                let answer = try asker.ask(#"{"type":"get-camera","camera":"copy","atWallTime":\#(time)}"#)
                 return try #require(answer["position"]).text
             }
         }
@@ -68,9 +67,7 @@ import Testing
         func position(of camera: String, on host: Int) throws -> String {
             let peer = fleet.hosts[host].connect()
             defer { peer.close() }
-            peer.send(#"{"type":"get-camera","camera":"\#(camera)"}"#)
-            let answer = try JSON(try #require(peer.lines().last))
-            return try #require(answer["position"]).text
+            return try #require(peer.ask(#"{"type":"get-camera","camera":"\#(camera)"}"#)["position"]).text
         }
     }
 

@@ -204,7 +204,6 @@ private struct Scene {
 
     private func answer(_ peer: HubPeer) throws -> JSON {
         _ = peer.lines()
-        peer.send(#"{"type":"get-camera","camera":"main"}"#)
-        return try JSON(#require(peer.receive()))
+        return try peer.ask(#"{"type":"get-camera","camera":"main"}"#)
     }
 }

@@ -60,9 +60,7 @@ private struct Course: Equatable {
         feeder.send(#"{"type":"get-camera"}"#)
         let events = try watcher.lines().map { try JSON($0) }
         let answer = try #require(feeder.messages.last)
-        var tape = TraceTape()
-        for line in recorder.lines() { #expect(try tape.take(line) == nil) }
-        let lines = try #require(tape.traces.first).lines
+        let lines = try #require(TraceTape(of: recorder).traces.first).lines
         return (Course(answer, events), try Trace((lines.joined(separator: "\n") + "\n").utf8))
     }
 

@@ -29,9 +29,7 @@ import Testing
 
     init() throws {
         host.traces = [try StoredTrace("tour.ndjson", Array(Self.trace.utf8))]
-        (visitor, watcher) = (host.connect(), host.connect())
-        watcher.send(#"{"type":"subscribe"}"#)
-        _ = watcher.lines()
+        (visitor, watcher) = (host.connect(), host.subscriber())
     }
 
     /// Returns the events since the last call: kind, reason, time and zoom of each.
@@ -47,10 +45,8 @@ import Testing
 
     private func zoom() throws -> Double {
         let peer = host.connect()
-        peer.send(#"{"type":"get-camera"}"#)
         defer { peer.close() }
-        let answer = try #require(peer.receive())
-        return try #require(JSON(answer)["position"]?["zoom"]?.number)
+        return try #require(peer.ask(#"{"type":"get-camera"}"#)["position"]?["zoom"]?.number)
     }
 
     // MARK: Home
@@ -157,9 +153,7 @@ import Testing
         let flown = try events()
         visitor.send(Self.move)
         host.pass(1)
-        var tape = TraceTape()
-        for line in recorder.lines() { #expect(try tape.take(line) == nil) }
-        let lines = try #require(tape.traces.first).lines
+        let lines = try #require(TraceTape(of: recorder).traces.first).lines
         #expect(lines.contains { $0.contains(#""type":"animate""#) && $0.contains(#""path":"flight""#) })
         let (again, errors) = try TraceTape.play(lines)
         #expect(errors.isEmpty)
@@ -225,10 +219,8 @@ import Testing
     @Test func loopGoesOnInTheNextProcessAtTheSamePlace() throws {
         visitor.send(Self.play)
         host.pass(8000)
-        let other = HubHost(), peers = (other.connect(), other.connect())
+        let other = HubHost(), peers = (other.connect(), other.subscriber())
         other.traces = host.traces
-        peers.1.send(#"{"type":"subscribe"}"#)
-        _ = peers.1.lines()
         peers.0.send(Self.play)
         other.pass(8000)
         try host.handOver()
@@ -246,8 +238,7 @@ import Testing
         visitor.send(Self.play)
         host.pass(20_000)
         #expect(try events().contains { $0.kind == "reset" })
-        visitor.send(#"{"type":"get-camera"}"#)
-        #expect(visitor.messages.last?["minZoom"]?.number == 2)
+        #expect(try visitor.ask(#"{"type":"get-camera"}"#)["minZoom"]?.number == 2)
     }
 
     @Test func loopHasTheMarkersOfItsTraceAndIsSavedOnlyWhenItEnds() throws {
@@ -296,8 +287,7 @@ import Testing
         visitor.send(Self.play)
         host.pass(8000)
         for type in ["pause-replay", "set-replay-speed\",\"speed\":\"max", "seek-replay\",\"toMs\":\"0"] {
-            visitor.send(#"{"type":"\#(type)","id":1}"#)
-            #expect(visitor.messages.last?["type"]?.string == "error")
+            #expect(try visitor.ask(#"{"type":"\#(type)","id":1}"#)["type"]?.string == "error")
         }
         visitor.send(#"[{"type":"stop","id":2},{"type":"get-replay","id":3}]"#)
         #expect(visitor.messages.suffix(2).map { $0["code"]?.string } == [nil, "no-replay"])
@@ -334,14 +324,12 @@ import Testing
     @Test func statusOfALoopNamesItsTrace() throws {
         visitor.send(Self.play)
         host.pass(8000)
-        visitor.send(#"{"type":"get-replay","id":1}"#)
-        let status = try #require(visitor.messages.last)
+        let status = try visitor.ask(#"{"type":"get-replay","id":1}"#)
         #expect(status["trace"]?.string == "tour.ndjson" && status["durationMs"]?.number == 900)
     }
 
     @Test func unknownTraceIsRefusedAndOneThatIsGoneIsNotPlayed() throws {
-        visitor.send(Self.play.replacing("tour.ndjson", with: "none.ndjson"))
-        let error = try #require(visitor.messages.last)
+        let error = try visitor.ask(Self.play.replacing("tour.ndjson", with: "none.ndjson"))
         #expect(error["code"]?.string == "invalid-value" && error["field"]?.string == "action.trace")
         visitor.send(Self.play)
         host.traces = []

@@ -7,15 +7,7 @@ import TestSupport
 @Suite struct LeaseTests {
     private let host = HubHost()
 
-    private func code(_ peer: HubPeer, _ line: String) throws -> String? {
-        peer.send(line)
-        host.turn()
-        return try #require(peer.lines().last.map { try JSON($0) })["code"]?.string
-    }
-
-    private func types(_ peer: HubPeer) throws -> [String] {
-        try peer.lines().map { try #require(JSON($0)["type"]?.string) }
-    }
+    private func code(_ peer: HubPeer, _ line: String) throws -> String? { try peer.ask(line)["code"]?.string }
 
     @Test func leaseEndsAtItsTimeOnTheCamerasClock() throws {
         let (guide, other, watcher) = (
@@ -76,11 +68,11 @@ import TestSupport
         guide.send(#"{"type":"move","timeMs":500,"update":{"kind":"zoom-to","zoom":6}}"#)
         guide.send(#"{"type":"trace-end"}"#)
         host.pass(450)
-        #expect(try types(other) == ["subscribed", "lease-taken", "reset"])
+        #expect(try other.types() == ["subscribed", "lease-taken", "reset"])
         #expect(try code(other, #"{"type":"stop","id":1}"#) == "leased")
         host.pass(100)
-        #expect(try types(other) == ["lease-ended"])
-        #expect(try types(guide) == ["lease", "trace-ended"])
+        #expect(try other.types() == ["lease-ended"])
+        #expect(try guide.types() == ["lease", "trace-ended"])
     }
 
     @Test func holderWhoHalfClosesEndsIt() throws {
@@ -89,7 +81,7 @@ import TestSupport
         guide.send(#"{"type":"take-lease","forMs":60000}"#)
         guide.halfClose()
         host.turn()
-        #expect(try types(other) == ["subscribed", "lease-taken", "lease-ended"])
+        #expect(try other.types() == ["subscribed", "lease-taken", "lease-ended"])
         #expect(guide.isOver)
     }
 
@@ -101,7 +93,7 @@ import TestSupport
         host.pass(100)
         guide.send(#"{"type":"take-lease","forMs":60000}"#)
         host.turn()
-        #expect(try types(guide) == ["lease"])
+        #expect(try guide.types() == ["lease"])
         #expect(try code(third, #"{"type":"resume-replay","id":1}"#) == "leased")
         #expect(try code(guide, #"{"type":"move","id":1,"update":{"kind":"zoom-to","zoom":7}}"#) == nil)
     }
@@ -113,9 +105,9 @@ import TestSupport
         player.send(#"{"type":"trace-end"}"#)
         next.send(#"{"type":"take-lease","forMs":1000,"wait":true}"#)
         host.pass(50)
-        #expect(try types(next) == [])
+        #expect(try next.types() == [])
         host.pass(100)
-        #expect(try types(next) == ["lease"])
+        #expect(try next.types() == ["lease"])
     }
 
     @Test func subscriberIsToldOfTheLeaseThatThereIs() throws {
@@ -131,7 +123,7 @@ import TestSupport
         let follower = host.connect()
         follower.send(#"{"type":"subscribe","camera":"*","events":["lease"]}"#)
         host.turn()
-        #expect(try types(follower) == ["subscribed", "subscribed", "lease-taken"])
+        #expect(try follower.types() == ["subscribed", "subscribed", "lease-taken"])
     }
 
     @Test func connectionHasAPartInSixteenLeasesAtTheMost() throws {
@@ -176,10 +168,10 @@ import TestSupport
         helper.send(#"{"type":"pan","phase":"began"}"#)
         helper.send(#"{"type":"pan","phase":"changed","translation":{"x":50,"y":0}}"#)
         host.turn()
-        #expect(try types(watcher) == ["subscribed", "camera-changed"])
+        #expect(try watcher.types() == ["subscribed", "camera-changed"])
         helper.send(#"{"type":"end-lease"}"#)
         host.turn()
-        #expect(try types(watcher) == ["idle"])
+        #expect(try watcher.types() == ["idle"])
     }
 
     @Test func traceOfOneThatHasJoinedIsSteeredByTheHolderAndKeepsItThere() throws {
@@ -273,7 +265,7 @@ import TestSupport
         host.turn()
         _ = watcher.lines()
         try host.handOver(without: [guide])
-        #expect(try types(watcher) == ["lease-ended", "lease-taken"])
-        #expect(try types(next) == ["lease"])
+        #expect(try watcher.types() == ["lease-ended", "lease-taken"])
+        #expect(try next.types() == ["lease"])
     }
 }

@@ -36,9 +36,7 @@ private let cases = [
 
     init() {
         host.wallTime = { 1_764_115_264_000.123 + $0 }
-        (hand, reader) = (host.connect(), host.connect())
-        reader.send(#"{"type":"subscribe","events":["motion"]}"#)
-        _ = reader.lines()
+        (hand, reader) = (host.connect(), host.subscriber(#","events":["motion"]"#))
     }
 
     /// Returns the motions that a peer has received since the last call.
@@ -162,9 +160,8 @@ private let cases = [
 
     @Test(arguments: ["every", "latest"]) func whoHasMissedLinesIsToldWhatMovesTheCamera(delivery: String) throws {
         let host = HubHost { ($0.historyEvents, $0.historyBytes) = (16, 4096) }
-        let (hand, slow) = (host.connect(), host.connect())
-        slow.send(#"{"type":"subscribe","events":["camera-changed","motion"],"delivery":"\#(delivery)"}"#)
-        _ = slow.lines()
+        let hand = host.connect()
+        let slow = host.subscriber(#","events":["camera-changed","motion"],"delivery":"\#(delivery)""#)
         slow.makeRoom(0)
         hand.send(animation)
         host.pass(2000)

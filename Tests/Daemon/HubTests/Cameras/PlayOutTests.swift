@@ -15,9 +15,7 @@ import Testing
 
     init() {
         host.wallTime = { Self.start + $0 - 1000 }
-        (mirror, watcher) = (host.connect(), host.connect())
-        watcher.send(#"{"type":"subscribe"}"#)
-        _ = watcher.lines()
+        (mirror, watcher) = (host.connect(), host.subscriber())
     }
 
     /// Puts the camera at a zoom this many milliseconds after the start.
@@ -40,8 +38,7 @@ import Testing
     private func state(at time: Double, of peer: HubPeer? = nil) throws -> (zoom: Double, time: Double) {
         let peer = peer ?? mirror
         _ = peer.lines()
-        peer.send(#"{"type":"get-camera","atWallTime":\#(Self.start + time)}"#)
-        let answer = try JSON(try #require(peer.lines().last))
+        let answer = try peer.ask(#"{"type":"get-camera","atWallTime":\#(Self.start + time)}"#)
         return (
             try #require(answer["position"]?["zoom"]?.number), try #require(answer["wallTime"]?.number) - Self.start
         )
@@ -167,9 +164,8 @@ import Testing
     @Test func positionWhoseTimeIsOverIsShownThoughTheNextWaits() throws {
         host.pass(5000)
         mirror.put(
-            Array(
-                #"{"type":"present","presentAt":\#(Self.start + 1000),"position":{"target":{"latitude":5,"longitude":0},"zoom":6}}"#
-                    .utf8) + [10])
+            #"{"type":"present","presentAt":\#(Self.start + 1000),"position":{"target":{"latitude":5,"longitude":0},"zoom":6}}"#
+        )
         present(zoom: 9, at: 3_600_000, moving: false)
         #expect(try events().last?.hasPrefix("idle 5000.0 6") == true)
     }
@@ -311,9 +307,7 @@ import Testing
     }
 
     @Test func subscriberThatSkipsPositionsIsToldOfLeases() throws {
-        let reader = host.connect()
-        reader.send(#"{"type":"subscribe","events":["lease"],"delivery":"latest"}"#)
-        _ = reader.lines()
+        let reader = host.subscriber(#","events":["lease"],"delivery":"latest""#)
         mirror.send(#"{"type":"take-lease","forMs":100}"#)
         #expect(reader.lines().count == 1)
         host.pass(200)

@@ -22,16 +22,7 @@ private func drag(from x: Double, _ more: String = "") -> [String] {
 @Suite struct TouchTests {
     private let host = HubHost()
 
-    private func subscriber(_ kinds: String, camera: String = "main") throws -> HubPeer {
-        let peer = host.connect()
-        peer.send(#"{"type":"subscribe","camera":"\#(camera)","events":[\#(kinds)]}"#)
-        _ = peer.lines()
-        return peer
-    }
-
-    private func types(_ peer: HubPeer) throws -> [String] {
-        try peer.lines().compactMap { try JSON($0)["type"]?.string }
-    }
+    private func subscriber(_ kinds: String) -> HubPeer { host.subscriber(#","events":[\#(kinds)]"#) }
 
     private func code(_ peer: HubPeer) throws -> (code: String?, field: String?) {
         let error = try JSON(try #require(peer.lines().last))
@@ -41,22 +32,22 @@ private func drag(from x: Double, _ more: String = "") -> [String] {
     // MARK: Movement
 
     @Test func aDraggingFingerMovesTheCameraAndItsLiftingLetsItRest() throws {
-        let (watcher, feed) = (try subscriber(#""move-started","camera-changed","idle""#), host.connect())
+        let (watcher, feed) = (subscriber(#""move-started","camera-changed","idle""#), host.connect())
         for line in drag(from: 100) { feed.send(line) }
-        #expect(try types(watcher) == ["move-started"] + Array(repeating: "camera-changed", count: 5))
+        #expect(try watcher.types() == ["move-started"] + Array(repeating: "camera-changed", count: 5))
         feed.send(touch([(1, 150, 400)], at: 500))
         feed.send(touch([], at: 600))
-        #expect(try types(watcher) == ["idle"])
+        #expect(try watcher.types() == ["idle"])
         #expect(feed.lines() == [])
     }
 
     @Test func aThrownFingerFlings() throws {
-        let (watcher, feed) = (try subscriber(#""camera-changed","idle""#), host.connect())
+        let (watcher, feed) = (subscriber(#""camera-changed","idle""#), host.connect())
         for line in drag(from: 100) { feed.send(line) }
         feed.send(touch([], at: 81))
         _ = watcher.lines()
         host.pass(5000)
-        let flown = try types(watcher)
+        let flown = try watcher.types()
         #expect(flown.count > 60 && flown.last == "idle")
     }
 
@@ -95,30 +86,30 @@ private func drag(from x: Double, _ more: String = "") -> [String] {
     }
 
     @Test func aTouchThatIsCancelledFlingsNothing() throws {
-        let (watcher, feed) = (try subscriber(#""camera-changed","idle""#), host.connect())
+        let (watcher, feed) = (subscriber(#""camera-changed","idle""#), host.connect())
         for line in drag(from: 100) { feed.send(line) }
         feed.send(#"{"type":"touch","timeMs":81,"cancelled":true}"#)
-        #expect(try types(watcher).last == "idle")
+        #expect(try watcher.types().last == "idle")
         host.pass(1000)
         #expect(watcher.lines() == [])
     }
 
     @Test func aClockThatIsSetBackGoesOn() throws {
-        let (watcher, feed) = (try subscriber(#""camera-changed","idle""#), host.connect())
+        let (watcher, feed) = (subscriber(#""camera-changed","idle""#), host.connect())
         for (step, time) in [1_000_000, 1_000_016, 5, 21, 37, 53].enumerated() {
             feed.send(touch([(1, 100 + Double(step) * 20, 400)], at: Double(time)))
         }
         feed.send(touch([], at: 54))
         host.pass(100)
         // 20 points in 16 ms: the finger throws the map.
-        #expect(try types(watcher).filter { $0 == "camera-changed" }.count > 8)
+        #expect(try watcher.types().filter { $0 == "camera-changed" }.count > 8)
     }
 
     @Test func aCommandEndsTheGesturesOfFingersAndTheyBeginAnewWithoutAJump() throws {
-        let (watcher, feed) = (try subscriber(#""camera-changed","idle""#), host.connect())
+        let (watcher, feed) = (subscriber(#""camera-changed","idle""#), host.connect())
         for line in drag(from: 100) { feed.send(line) }
         feed.send(#"{"type":"move","update":{"kind":"set-target","target":{"latitude":0,"longitude":0}}}"#)
-        #expect(try types(watcher).last == "idle")
+        #expect(try watcher.types().last == "idle")
         feed.send(touch([(1, 160, 400)], at: 96))
         feed.send(touch([(1, 161, 400)], at: 112))
         let moved = try watcher.lines().compactMap { try JSON($0)["position"]?["target"]?["longitude"]?.number }
@@ -127,7 +118,7 @@ private func drag(from x: Double, _ more: String = "") -> [String] {
     }
 
     @Test func switchedOffGesturesOfFingersDoNothing() throws {
-        let (watcher, feed) = (try subscriber(#""camera-changed""#), host.connect())
+        let (watcher, feed) = (subscriber(#""camera-changed""#), host.connect())
         feed.send(#"{"type":"set-gestures","scroll":false}"#)
         for line in drag(from: 100) { feed.send(line) }
         #expect(watcher.lines() == [])
@@ -136,18 +127,18 @@ private func drag(from x: Double, _ more: String = "") -> [String] {
     // MARK: Endings
 
     @Test func fingersOfAConnectionThatClosesAreCancelled() throws {
-        let (watcher, feed) = (try subscriber(#""touch","idle""#), host.connect())
+        let (watcher, feed) = (subscriber(#""touch","idle""#), host.connect())
         for line in drag(from: 100) { feed.send(line) }
         _ = watcher.lines()
         feed.close()
         host.pass(0)
         #expect(
-            try watcher.lines().map { try JSON($0) }.map { $0["type"]?.string ?? "" + ($0["touches"]?.text ?? "") }
+            try watcher.newMessages().map { $0["type"]?.string ?? "" + ($0["touches"]?.text ?? "") }
                 == ["touch", "idle"])
     }
 
     @Test func fingersThatNobodyHasSeenMoveNothing() throws {
-        let (watcher, feed) = (try subscriber(#""touch","camera-changed""#), host.connect())
+        let (watcher, feed) = (subscriber(#""touch","camera-changed""#), host.connect())
         feed.send(#"{"type":"touch","touches":[],"id":1}"#)
         feed.send(#"{"type":"touch","cancelled":true,"id":2}"#)
         #expect(feed.lines() == [#"{"type":"ok","id":1}"#, #"{"type":"ok","id":2}"#])
@@ -216,7 +207,7 @@ private func drag(from x: Double, _ more: String = "") -> [String] {
     // MARK: Watching
 
     @Test func whoAsksForTouchesSeesThemBeforeWhatTheyDo() throws {
-        let (watcher, feed) = (try subscriber(#""touch","move-started","camera-changed""#), host.connect())
+        let (watcher, feed) = (subscriber(#""touch","move-started","camera-changed""#), host.connect())
         for line in drag(from: 100, #","surface":"table""#).prefix(3) { feed.send(line) }
         let lines = watcher.lines()
         #expect(
@@ -243,9 +234,8 @@ private func drag(from x: Double, _ more: String = "") -> [String] {
     // MARK: Recording
 
     @Test func aRecordingHasTheFingersAndNotTheirGestures() throws {
-        let recorder = try subscriber(#""gesture","move-started","camera-changed","idle""#)
+        let recorder = host.connect()
         recorder.send(#"{"type":"subscribe","events":["gesture","move-started","camera-changed","idle"]}"#)
-        var tape = TraceTape()
         let feed = host.connect()
         for line in drag(from: 100, #","surface":"table""#) {
             host.pass(16.3)
@@ -253,8 +243,7 @@ private func drag(from x: Double, _ more: String = "") -> [String] {
         }
         feed.send(touch([], at: 96, #","surface":"table""#))
         host.pass(5000)
-        for line in recorder.lines() { #expect(try tape.take(line) == nil) }
-        let trace = try #require(tape.traces.last)
+        let trace = try #require(TraceTape(of: recorder).traces.last)
         #expect(trace.lines.count == 8 && trace.lines.dropFirst().allSatisfy { $0.hasPrefix(#"{"type":"touch""#) })
         #expect(try JSON(trace.lines[1])["surfaceTimeMs"]?.number == 0 && !trace.lines[1].contains("table"))
         #expect(trace.events.count > 60)
@@ -265,8 +254,8 @@ private func drag(from x: Double, _ more: String = "") -> [String] {
     @Test func fingersThatAreDownWhenARecordingBeginsAreRecordedAsGesturesUntilTheyLift() throws {
         let feed = host.connect()
         for line in drag(from: 100) { feed.send(line) }
-        let first = try subscriber(#""gesture""#)
-        let second = try subscriber(#""gesture""#)
+        let first = subscriber(#""gesture""#)
+        let second = subscriber(#""gesture""#)
         feed.send(touch([(1, 170, 400)], at: 96))
         feed.send(touch([], at: 400))
         func kinds(_ peer: HubPeer) throws -> [String] {
@@ -277,7 +266,7 @@ private func drag(from x: Double, _ more: String = "") -> [String] {
         host.pass(3000)
         feed.send(touch([(2, 170, 400)], at: 4000))
         // A recorder that subscribes now waits until the finger has lifted.
-        let third = try subscriber(#""gesture""#)
+        let third = subscriber(#""gesture""#)
         feed.send(touch([(2, 190, 400)], at: 4016))
         #expect(try kinds(first) == ["touch", "touch"])
         #expect(try kinds(third) == [])
@@ -288,28 +277,28 @@ private func drag(from x: Double, _ more: String = "") -> [String] {
     // MARK: Restarts
 
     @Test func fingersGoOnOverAHandoverWithoutAJump() throws {
-        let watcher = try subscriber(#""touch","camera-changed","idle""#)
+        let watcher = subscriber(#""touch","camera-changed","idle""#)
         let (feed, other) = (host.connect(), host.connect())
         for line in drag(from: 100) { feed.send(line) }
         other.send(touch([(5, 300, 300)], at: 7, #","surface":"other""#))
         _ = watcher.lines()
         try host.handOver()
-        #expect(try types(watcher) == [])
+        #expect(try watcher.types() == [])
         feed.send(touch([(1, 160, 400)], at: 96))
         feed.send(touch([(1, 170, 400)], at: 112))
-        #expect(try types(watcher) == ["touch", "camera-changed", "touch", "camera-changed"])
+        #expect(try watcher.types() == ["touch", "camera-changed", "touch", "camera-changed"])
         // The recognizer still knows the finger's earlier speed.
         feed.send(touch([], at: 113))
         host.pass(100)
-        #expect(try types(watcher).filter { $0 == "camera-changed" }.count > 4)
+        #expect(try watcher.types().filter { $0 == "camera-changed" }.count > 4)
         other.close()
         host.pass(0)
-        let lost = try watcher.lines().map { try JSON($0) }.filter { $0["type"]?.string == "touch" }
+        let lost = try watcher.newMessages().filter { $0["type"]?.string == "touch" }
         #expect(lost.count == 1 && lost[0]["cancelled"]?.text == "true" && lost[0]["surface"]?.string == "other")
     }
 
     @Test func aDoubleTapMayHaveAHandoverInItsMiddle() throws {
-        let (watcher, feed) = (try subscriber(#""camera-changed","idle""#), host.connect())
+        let (watcher, feed) = (subscriber(#""camera-changed","idle""#), host.connect())
         feed.send(touch([(1, 100, 100)], at: 0))
         feed.send(touch([], at: 60))
         try host.handOver()
@@ -354,9 +343,7 @@ private func drag(from x: Double, _ more: String = "") -> [String] {
         for line in drag(from: 200) { feed.send(line) }
         feed.send(touch([], at: 96))
         host.pass(5000)
-        var tape = TraceTape()
-        for line in recorder.lines() { #expect(try tape.take(line) == nil) }
-        let trace = try #require(tape.traces.last)
+        let trace = try #require(TraceTape(of: recorder).traces.last)
         #expect(
             trace.lines.last?.contains(#""type":"touch""#) == true && !trace.lines.contains { $0.contains(#""pan""#) })
         let replay = try TraceTape.play(trace.lines)
@@ -372,13 +359,6 @@ private func drag(from x: Double, _ more: String = "") -> [String] {
         return #"{"type":"position","phase":"\#(phase)"\#(position)\#(more)}"#
     }
 
-    private func watcher(_ members: String = "") throws -> HubPeer {
-        let peer = host.connect()
-        peer.send(#"{"type":"subscribe"\#(members)}"#)
-        _ = peer.lines()
-        return peer
-    }
-
     private func events(_ peer: HubPeer) throws -> [String] {
         try peer.lines().map { line in
             let json = try JSON(line)
@@ -388,7 +368,7 @@ private func drag(from x: Double, _ more: String = "") -> [String] {
     }
 
     @Test func aPositionIsAbsoluteAndRestsWhenItEnds() throws {
-        let (watcher, feed) = (try watcher(), host.connect())
+        let (watcher, feed) = (host.subscriber(), host.connect())
         feed.send(position("began"))
         feed.send(position("changed", 10))
         feed.send(position("changed", 10))
@@ -402,7 +382,7 @@ private func drag(from x: Double, _ more: String = "") -> [String] {
     }
 
     @Test func aPositionWithoutBeganBeginsAndCounts() throws {
-        let (watcher, feed) = (try watcher(), host.connect())
+        let (watcher, feed) = (host.subscriber(), host.connect())
         feed.send(position("changed", 10))
         feed.send(position("cancelled", 20))
         #expect(
@@ -412,7 +392,7 @@ private func drag(from x: Double, _ more: String = "") -> [String] {
     }
 
     @Test func aPositionIsKeptWithinTheConstraints() throws {
-        let (watcher, feed) = (try watcher(), host.connect())
+        let (watcher, feed) = (host.subscriber(), host.connect())
         feed.send(#"{"type":"set-zoom-range","maxZoom":4}"#)
         feed.send(position("changed", 10))
         let last = try JSON(try #require(watcher.lines().last))
@@ -420,7 +400,7 @@ private func drag(from x: Double, _ more: String = "") -> [String] {
     }
 
     @Test func thePositionThatComesLastCountsAndOthersGesturesAddToIt() throws {
-        let (watcher, first, second) = (try watcher(), host.connect(), host.connect())
+        let (watcher, first, second) = (host.subscriber(), host.connect(), host.connect())
         first.send(position("changed", 10))
         second.send(position("changed", 20))
         second.send(#"{"type":"pan","phase":"began","focus":{"x":195,"y":422}}"#)
@@ -436,7 +416,7 @@ private func drag(from x: Double, _ more: String = "") -> [String] {
     }
 
     @Test func aPositionStopsAnAnimationAndACommandCancelsIt() throws {
-        let (watcher, feed) = (try watcher(), host.connect())
+        let (watcher, feed) = (host.subscriber(), host.connect())
         feed.send(
             #"{"type":"animate","durationMs":500,"update":{"kind":"set-target","target":{"latitude":0,"longitude":60}}}"#
         )
@@ -458,31 +438,21 @@ private func drag(from x: Double, _ more: String = "") -> [String] {
             (#"{"type":"position","phase":"changed","position":{"zoom":3}}"#, "missing-field", "position.target"),
             (#"{"type":"position","phase":"moved"}"#, "invalid-value", "phase"),
         ] {
-            feed.send(line)
-            let error = try JSON(try #require(feed.lines().last))
+            let error = try feed.ask(line)
             #expect(error["code"]?.string == code && error["field"]?.string == field, "\(line)")
         }
     }
 
     @Test func aRecordingOfPositionsMakesTheSameCamera() throws {
-        let recorder = try watcher(#","events":["gesture","move-started","camera-changed","idle"]"#)
-        let feed = host.connect()
+        let (recorder, feed) = (host.connect(), host.connect())
         recorder.send(#"{"type":"subscribe","events":["gesture","move-started","camera-changed","idle"]}"#)
         for longitude in [10.0, 1.0 / 3, -170] {
             host.pass(16)
             feed.send(position("changed", longitude))
         }
         feed.send(position("ended"))
-        var tape = TraceTape()
-        for line in recorder.lines() { #expect(try tape.take(line) == nil) }
-        let trace = try #require(tape.traces.last)
-        let second = HubHost()
-        let peer = second.connect()
-        peer.send(#"{"type":"subscribe"}"#)
-        for line in trace.lines { peer.send(line.replacing(#""version":1"#, with: #""version":1,"speed":"max""#)) }
-        peer.send(#"{"type":"trace-end"}"#)
-        second.pass(1)
-        #expect(try peer.lines().compactMap { TraceTape.event(try JSON($0)) } == trace.events)
-        #expect(trace.events.count == 5)
+        let trace = try #require(TraceTape(of: recorder).traces.last)
+        let replay = try TraceTape.play(trace.lines)
+        #expect(replay.events == trace.events && replay.errors.isEmpty && trace.events.count == 5)
     }
 }

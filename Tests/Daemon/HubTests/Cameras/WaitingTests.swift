@@ -6,10 +6,6 @@ import TestSupport
 import Testing
 
 @Suite struct WaitingTests {
-    private func types(_ peer: HubPeer) throws -> [String] {
-        try peer.lines().map { try JSON($0)["type"]?.string ?? "" }
-    }
-
     @Test func waitIsAnsweredInTheTurnOfTheRest() throws {
         let host = HubHost()
         let (feed, waiting) = (host.connect(), host.connect())
@@ -47,7 +43,7 @@ import Testing
         waiting.send(#"{"type":"await-idle","id":2,"timeoutMs":100}"#)
         waiting.send(#"{"type":"await-idle","id":3,"timeoutMs":20}"#)
         host.pass(1000)
-        let answers = try waiting.lines().map { try JSON($0) }
+        let answers = try waiting.newMessages()
         #expect(answers.map { $0["id"]?.number } == [3, 1, 2])
         #expect(answers.map { $0["code"]?.string } == ["timeout", "timeout", nil])
         #expect(answers.map { $0["line"]?.number } == [3, 1, nil])
@@ -65,12 +61,11 @@ import Testing
         #expect(refused == ["limit-reached", "limit-reached", "limit-reached"])
         waiting.send("[\(wait),\(wait)]")
         #expect(waiting.lines().isEmpty)
-        waiting.send(wait)
-        #expect(try JSON(waiting.lines().last ?? "")["code"]?.string == "limit-reached")
+        #expect(try waiting.ask(wait)["code"]?.string == "limit-reached")
         feed.send(#"{"type":"stop"}"#)
-        #expect(try types(waiting) == ["at-rest", "at-rest", "at-rest"])
+        #expect(try waiting.types() == ["at-rest", "at-rest", "at-rest"])
         waiting.send(wait)
-        #expect(try types(waiting) == ["at-rest"])
+        #expect(try waiting.types() == ["at-rest"])
     }
 
     /// However many wait, and whenever they leave, all that stay are answered, and other clients get their turns.
@@ -81,20 +76,18 @@ import Testing
         let crowd = (0..<20).map { _ in host.connect() }
         for (index, peer) in crowd.enumerated() {
             for id in 0..<256 {
-                peer.put(
-                    Array("{\"type\":\"await-idle\",\"id\":\(id),\"timeoutMs\":\(500 + (index * 7 + id) % 100)}\n".utf8)
-                )
+                peer.put(#"{"type":"await-idle","id":\#(id),"timeoutMs":\#(500 + (index * 7 + id) % 100)}"#)
             }
             host.turn()
         }
         for peer in crowd.prefix(5) { peer.close() }
         host.hub.advance(to: host.now)
-        feed.put(Array(#"{"type":"pinch","phase":"ended"}"#.utf8) + [0x0a])
-        quiet.put(Array(#"{"type":"ping"}"#.utf8) + [0x0a])
+        feed.put(#"{"type":"pinch","phase":"ended"}"#)
+        quiet.put(#"{"type":"ping"}"#)
         host.hub.endTurn(at: host.now)
         // One turn answers some of them; other clients' requests come before the rest.
         host.turn()
-        #expect(try types(quiet) == ["pong"])
+        #expect(try quiet.types() == ["pong"])
         let first = crowd.reduce(0) { $0 + $1.lines().count }
         #expect(first > 0 && first <= 3072)
         host.pass(10)
@@ -113,7 +106,7 @@ import Testing
             waiting.send("{\"type\":\"await-idle\",\"id\":\(id),\"timeoutMs\":\(time)}")
         }
         host.pass(1000)
-        let ended = try waiting.lines().map { try JSON($0) }.map { times[Int($0["id"]?.number ?? 0)] }
+        let ended = try waiting.newMessages().map { times[Int($0["id"]?.number ?? 0)] }
         #expect(ended == times.sorted())
     }
 
@@ -131,7 +124,7 @@ import Testing
         #expect(waiting.lines().isEmpty && feed.lines().isEmpty)
         host.pass(500)
         #expect(try JSON(waiting.lines().last ?? "")["position"]?["zoom"]?.number == 5)
-        #expect(try types(feed) == ["at-rest", "trace-ended"])
+        #expect(try feed.types() == ["at-rest", "trace-ended"])
     }
 
     @Test func requestsThatWaitForRestWaitOnAfterAHandover() throws {
@@ -143,11 +136,10 @@ import Testing
         try host.handOver()
         #expect(waiting.lines().isEmpty)
         host.pass(50)
-        #expect(try types(waiting) == ["error"])
+        #expect(try waiting.types() == ["error"])
         feed.send(#"{"type":"pinch","phase":"ended"}"#)
-        #expect(try types(waiting) == ["at-rest"])
-        waiting.send(#"{"type":"clients","id":3}"#)
-        #expect(try JSON(waiting.lines().last ?? "")["clients"]?.array?.count == 2)
+        #expect(try waiting.types() == ["at-rest"])
+        #expect(try waiting.ask(#"{"type":"clients","id":3}"#)["clients"]?.array?.count == 2)
     }
 
     @Test func endReplayDiscardsTheRemainingLinesOfTheTrace() throws {
@@ -158,12 +150,11 @@ import Testing
         feed.send(#"{"type":"move","timeMs":90000,"update":{"kind":"zoom-to","zoom":5}}"#)
         other.send(#"{"type":"end-replay"}"#)
         feed.send(#"{"type":"move","timeMs":90001,"update":{"kind":"zoom-to","zoom":6}}"#)
-        let ended = try feed.lines().map { try JSON($0) }
+        let ended = try feed.newMessages()
         #expect(ended.count == 1 && ended[0]["cut"] == .bool(true) && ended[0]["events"]?.number == 1)
         host.pass(60_000)
         #expect(feed.isOver && feed.lines().isEmpty)
-        other.send(#"{"type":"get-camera"}"#)
-        #expect(try JSON(other.lines().last ?? "")["position"]?["zoom"]?.number == 4)
+        #expect(try other.ask(#"{"type":"get-camera"}"#)["position"]?["zoom"]?.number == 4)
     }
 
     @Test func anAnswerThatTellsOfClientsIsAsLongAsAClientReadsWhateverTheyTellOfThemselves() throws {
@@ -190,8 +181,7 @@ import Testing
         let host = HubHost()
         let (teller, asking) = (host.connect(), host.connect())
         func told() throws -> [JSON?] {
-            asking.send(#"{"type":"clients"}"#)
-            return try JSON(asking.lines().last ?? "")["clients"]?.array?.map { $0["about"] } ?? []
+            return try asking.ask(#"{"type":"clients"}"#)["clients"]?.array?.map { $0["about"] } ?? []
         }
         teller.send(#"{"type":"hello","version":1,"about":"a \"wall\""}"#)
         #expect(try told() == [.string("a \"wall\""), nil])
@@ -207,8 +197,7 @@ import Testing
         for index in stride(from: 140, to: 0, by: -10) { peers.remove(at: index).close() }
         var (numbers, last, pages) = ([Double](), 0, 0)
         while true {
-            peers[0].send("{\"type\":\"clients\",\"after\":\(last)}")
-            let page = try JSON(peers[0].lines().last ?? "")
+            let page = try peers[0].ask("{\"type\":\"clients\",\"after\":\(last)}")
             let found = page["clients"]?.array?.compactMap { $0["number"]?.number } ?? []
             #expect(found.count <= 64)
             numbers += found

@@ -97,8 +97,7 @@ import Testing
         feed.send(#"{"type":"animate","timeMs":0,"durationMs":3600000,"update":{"kind":"zoom-to","zoom":9}}"#)
         try host.handOver(without: [feed])
         host.pass(0)
-        other.send(#"{"type":"move","id":9,"update":{"kind":"zoom-in"}}"#)
-        #expect(other.messages.last?["type"]?.string == "ok")
+        #expect(try other.ask(#"{"type":"move","id":9,"update":{"kind":"zoom-in"}}"#)["type"]?.string == "ok")
     }
 
     @Test func replayThatIsKeptAtItsEndIsPlayedAgainAfterAHandover() throws {
@@ -108,21 +107,17 @@ import Testing
         feed.send(#"{"type":"move","timeMs":0,"update":{"kind":"zoom-to","zoom":4}}"#)
         feed.send(#"{"type":"move","timeMs":50,"update":{"kind":"zoom-to","zoom":9}}"#)
         feed.send(#"{"type":"trace-end"}"#)
-        func state() -> String? {
-            other.send(#"{"type":"get-replay"}"#)
-            return other.messages.last?["state"]?.string
-        }
+        func state() throws -> String? { try other.ask(#"{"type":"get-replay"}"#)["state"]?.string }
         host.pass(60)
-        #expect(state() == "at-end")
+        #expect(try state() == "at-end")
         try host.handOver()
-        #expect(state() == "at-end")
+        #expect(try state() == "at-end")
         other.send(#"{"type":"resume-replay"}"#)
-        #expect(state() == "playing")
+        #expect(try state() == "playing")
         host.pass(60)
-        #expect(state() == "at-end" && feed.lines().isEmpty)
+        #expect(try state() == "at-end" && feed.lines().isEmpty)
         try host.handOver()
-        other.send(#"{"type":"move","id":9,"update":{"kind":"zoom-in"}}"#)
-        #expect(other.messages.last?["type"]?.string == "ok")
+        #expect(try other.ask(#"{"type":"move","id":9,"update":{"kind":"zoom-in"}}"#)["type"]?.string == "ok")
         let ended = try #require(feed.messages.last)
         #expect(ended["type"]?.string == "trace-ended" && ended["cut"] == nil && ended["frames"]?.number == 2)
     }
@@ -189,8 +184,7 @@ import Testing
             host.pass(3)
             try host.handOver()
         }
-        other.send(#"{"type":"get-replay","camera":"main"}"#)
-        #expect(other.messages.last?["type"]?.string == "replay")
+        #expect(try other.ask(#"{"type":"get-replay","camera":"main"}"#)["type"]?.string == "replay")
         other.send(#"{"type":"move","camera":"left","update":{"kind":"zoom-in"}}"#)
         #expect(watcher.messages.suffix(3).map { $0["seq"]?.number } == [1, 2, 3])
     }
@@ -213,8 +207,7 @@ import Testing
         let (gone, stays) = (host.connect(), host.connect())
         gone.send(#"{"type":"subscribe"}"#)
         try host.handOver(without: [gone])
-        stays.send(#"{"type":"stats"}"#)
-        let stats = try #require(stays.messages.last)
+        let stats = try stays.ask(#"{"type":"stats"}"#)
         #expect(stats["connections"]?.number == 1 && stats["subscriptions"]?.number == 0)
         #expect(stats["connectionsTotal"]?.number == 2)
     }

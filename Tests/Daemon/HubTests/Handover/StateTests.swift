@@ -45,7 +45,7 @@ import Testing
     private func subscription(_ host: HubHost, _ members: String = "") throws -> (peer: HubPeer, lines: [JSON]) {
         let peer = host.connect()
         peer.send(#"{"type":"subscribe"\#(members)}"#)
-        return (peer, try peer.lines().map { try JSON($0) })
+        return (peer, try peer.newMessages())
     }
 
     // MARK: Intact state
@@ -73,8 +73,7 @@ import Testing
         let host = HubHost { $0.cameras = 2 }
         #expect(host.hub.restore(try SavedState(bytes(of: furnished())), keepsEpochs: true, at: host.now) == 3)
         let peer = host.connect()
-        peer.send(#"{"type":"get-camera","camera":"one-more"}"#)
-        #expect(try JSON(peer.receive() ?? "")["code"]?.string == "limit-reached")
+        #expect(try peer.ask(#"{"type":"get-camera","camera":"one-more"}"#)["code"]?.string == "limit-reached")
     }
 
     // MARK: Damaged state
@@ -127,7 +126,7 @@ import Testing
         let (peer, lines) = try subscription(after, #","since":\#(Int(seq)),"epoch":"\#(epoch)""#)
         #expect(lines.count == 1 && lines[0]["epoch"]?.string == epoch && lines[0]["seq"]?.number == seq)
         peer.send(#"{"type":"move","update":{"kind":"zoom-in"}}"#)
-        let events = try peer.lines().map { try JSON($0) }
+        let events = try peer.newMessages()
         #expect(events.map { $0["seq"]?.number } == [seq + 1, seq + 2, seq + 3])
         // It is in the history now, but earlier events are not.
         let (_, again) = try subscription(after, #","since":\#(Int(seq)),"epoch":"\#(epoch)""#)
@@ -162,8 +161,7 @@ import Testing
         let after = try restored(bytes(of: host))
         let (peer, _) = try subscription(after)
         after.pass(10)
-        peer.send(#"{"type":"move","update":{"kind":"zoom-in"}}"#)
-        let later = try JSON(peer.lines().last ?? "")["timeMs"]?.number
+        let later = try peer.ask(#"{"type":"move","update":{"kind":"zoom-in"}}"#)["timeMs"]?.number
         #expect(time == 5000 && later == 5010)
     }
 

@@ -155,8 +155,7 @@ private struct Layout: Decodable {
     /// Returns each camera's answer about itself.
     private func cameras(_ host: HubHost) throws -> String {
         let asking = host.connect()
-        asking.send(#"{"type":"cameras"}"#)
-        let names = try JSON(asking.lines().last ?? "")["cameras"]?.array?.compactMap(\.string) ?? []
+        let names = try asking.ask(#"{"type":"cameras"}"#)["cameras"]?.array?.compactMap(\.string) ?? []
         for name in names { asking.send(#"{"type":"get-camera","camera":"\#(name)"}"#) }
         return asking.lines().map { $0 + "\n" }.joined()
     }

@@ -71,8 +71,7 @@ import Testing
                 wanted[name, default: 0] += 1
             }
             for (name, moves) in wanted where random.chance(0.2) {
-                other.send(#"{"type":"get-camera","camera":"\#(name)"}"#)
-                let seq = try #require(JSON(other.lines().last ?? "")["seq"]?.number)
+                let seq = try #require(other.ask(#"{"type":"get-camera","camera":"\#(name)"}"#)["seq"]?.number)
                 // The first report moves nothing, and the movement's first event is one more.
                 #expect(Int(seq) == (moves == 1 ? 0 : moves), "\(name), step \(step)")
             }
@@ -85,7 +84,7 @@ import Testing
         peer.send(#"{"type":"trace","version":1,"speed":"max"}"#)
         peer.send(#"{"type":"stop","timeMs":-1e15}"#)
         peer.send(#"{"type":"stop","timeMs":1e15,"id":1}"#)
-        let error = try peer.lines().map { try JSON($0) }.last
+        let error = try peer.newMessages().last
         #expect(error?["code"]?.string == "invalid-value" && error?["field"]?.string == "timeMs")
         peer.send(#"{"type":"trace-end"}"#)
         let state = host.hub.savedState(isLast: true)
@@ -120,8 +119,7 @@ import Testing
         peer.compact()
         peer.send(#"{"type":"pinch","phase":"began","id":4}"#)
         #expect(try type(peer.receive()) == "ok")
-        peer.send(#"{"type":"rotate","phase":"began","id":5}"#)
-        #expect(try JSON(peer.receive() ?? "")["code"]?.string == "limit-reached")
+        #expect(try peer.ask(#"{"type":"rotate","phase":"began","id":5}"#)["code"]?.string == "limit-reached")
     }
 
     @Test func removedCamerasLeaveNothingWithThePeersThatUsedThem() throws {
@@ -144,15 +142,15 @@ import Testing
                 let lines = (0..<800).map {
                     #"{"type":"move","camera":"\#(name)","update":{"kind":"set-bearing","bearing":\#(turn % 2 * 180 + $0 % 90 + 1)}}"#
                 }
-                if feed.isReading { feed.put(Array((lines.joined(separator: "\n") + "\n").utf8)) }
+                if feed.isReading { feed.put(lines.joined(separator: "\n")) }
             }
-            if turn == 30 { quiet.put(Array("{\"type\":\"stop\",\"id\":1}\n".utf8)) }
+            if turn == 30 { quiet.put(#"{"type":"stop","id":1}"#) }
             host.turn()
         }
         #expect(quiet.lines().count == 1)
         let seqs = try feeds.map { name, _ in
             let probe = host.connect()
-            probe.put(Array("{\"type\":\"get-camera\",\"camera\":\"\(name)\"}\n".utf8))
+            probe.put(#"{"type":"get-camera","camera":"\#(name)"}"#)
             for _ in 0..<10 { host.turn() }
             return try #require(JSON(probe.lines().first ?? "")["seq"]?.number)
         }
@@ -191,8 +189,7 @@ import Testing
             (#"{"type":"unsubscribe","camera":"a","id":1}"#, true),
             (#"[{"type":"ping"},\#(subscribe("c"))]"#, false), (subscribe("c"), true), (subscribe("a"), false),
         ] {
-            peer.send(line)
-            let last = try JSON(peer.lines().last ?? "")
+            let last = try peer.ask(line)
             #expect(last["code"]?.string == (isTaken ? nil : "limit-reached"), "\(line): \(last)")
             #expect(peer.peer.subscriptions.all.count <= 2)
         }
@@ -206,7 +203,7 @@ import Testing
         let host = HubHost { $0.requestsPerTurn = 10 }
         let (flood, quiet) = (host.connect(), host.connect())
         flood.put(Array(String(repeating: line + "\n", count: 200).utf8))
-        quiet.put(Array("{\"type\":\"ping\",\"id\":1}\n".utf8))
+        quiet.put(#"{"type":"ping","id":1}"#)
         host.turn()
         #expect(quiet.lines().count == 1)
         // Twice the limit because no other client waits, and twice what writing to it costs. An array that begins
@@ -218,7 +215,7 @@ import Testing
             turns += 1
         }
         // Nothing is lost, and the work of its turns is used up.
-        flood.put(Array("{\"type\":\"ping\",\"id\":2}\n".utf8))
+        flood.put(#"{"type":"ping","id":2}"#)
         host.turn()
         #expect(flood.lines().last == #"{"type":"pong","id":2}"#)
         #expect((7...201).contains(turns))
@@ -257,26 +254,23 @@ import Testing
         }
         for (count, code) in [(100, nil), (101, "limit-reached")] {
             let pings = [String](repeating: #"{"type":"ping"}"#, count: count)
-            peer.send("[\(pings.joined(separator: ","))]")
-            #expect(try JSON(peer.lines().last ?? "")["code"]?.string == code)
+            #expect(try peer.ask("[\(pings.joined(separator: ","))]")["code"]?.string == code)
         }
     }
 
     @Test func longReplayLeavesTurnsToOtherClients() throws {
         let host = HubHost()
         let (feed, burst, other) = (host.connect(), host.connect(), host.connect())
-        feed.put(Array("{\"type\":\"trace\",\"version\":1,\"speed\":\"max\",\"camera\":\"film\"}\n".utf8))
+        feed.put(#"{"type":"trace","version":1,"speed":"max","camera":"film"}"#)
         for hour in 0..<3 {
             let update = "{\"kind\":\"set-bearing\",\"bearing\":\(hour * 90 + 45)}"
-            let line =
-                "{\"type\":\"animate\",\"timeMs\":\(hour * 3_600_000),\"durationMs\":3600000,\"update\":\(update)}\n"
-            feed.put(Array(line.utf8))
+            feed.put(#"{"type":"animate","timeMs":\#(hour * 3_600_000),"durationMs":3600000,"update":\#(update)}"#)
         }
         let moves = (1...900).map {
             "{\"type\":\"move\",\"update\":{\"kind\":\"set-bearing\",\"bearing\":\($0 % 359)}}\n"
         }
         burst.put(Array(moves.joined().utf8))
-        other.put(Array("{\"type\":\"ping\",\"id\":1}\n".utf8))
+        other.put(#"{"type":"ping","id":1}"#)
         var turns = 0
         while other.lines().isEmpty, turns < 100 {
             host.turn()

@@ -43,7 +43,7 @@ import Testing
         var random = Seeded(seed)
         for _ in 0..<400 {
             let peer = random.chance(0.8) ? feed : other
-            peer.put(Array((change(Self.report(&random)) + "\n").utf8))
+            peer.put(change(Self.report(&random)))
             if random.chance(0.3) { host.pass(random.number(0...40)) }
         }
         host.pass(2000)

@@ -51,7 +51,7 @@ import Testing
         for sent in [line, "[\(line)]", "[{\"type\":\"subscribe\"},\(line)]"]
         where sent == line || !["trace-end", "remove-camera"].contains(where: line.contains) {
             watcher.send(sent)
-            let answers = try watcher.lines().map { try JSON($0) }
+            let answers = try watcher.newMessages()
             #expect(answers.count == 1 && answers[0]["code"]?.string == "denied", "\(sent): \(answers)")
             #expect(answers[0]["field"]?.string == "type")
             #expect(answers[0]["message"]?.string?.hasSuffix("the test says so") == true)
@@ -80,8 +80,7 @@ import Testing
         #expect(try code(watcher) == "denied")
         host.pass(5000)
         #expect(watcher.lines().isEmpty && watcher.isOver)
-        feed.send(#"{"type":"get-camera"}"#)
-        #expect(try JSON(feed.receive() ?? "")["position"]?["zoom"]?.number == 7)
+        #expect(try feed.ask(#"{"type":"get-camera"}"#)["position"]?["zoom"]?.number == 7)
     }
 
     // MARK: Cameras that do not exist yet

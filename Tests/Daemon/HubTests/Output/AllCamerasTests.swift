@@ -5,8 +5,6 @@ import TestSupport
 import Testing
 
 @Suite struct AllCamerasTests {
-    private func messages(_ peer: HubPeer) throws -> [JSON] { try peer.lines().map { try JSON($0) } }
-
     private func move(_ feed: HubPeer, _ camera: String, _ zoom: Double) {
         feed.send(#"{"type":"move","camera":"\#(camera)","update":{"kind":"zoom-to","zoom":\#(zoom)}}"#)
     }
@@ -22,12 +20,7 @@ import Testing
         let (feed, all) = (host.connect(), host.connect())
         all.send(#"{"type":"subscribe","camera":"*"}"#)
         let names = ["a", "b", "c"]
-        let own = names.map { name in
-            let peer = host.connect()
-            peer.send(#"{"type":"subscribe","camera":"\#(name)"}"#)
-            _ = peer.lines()
-            return peer
-        }
+        let own = names.map { host.subscriber(#","camera":"\#($0)""#) }
         for index in 0..<50 { move(feed, names[index % 3], 3 + Double(index) / 10) }
         feed.send(#"{"type":"animate","camera":"b","durationMs":100,"update":{"kind":"zoom-to","zoom":3}}"#)
         host.pass(500)
@@ -44,7 +37,7 @@ import Testing
         for name in ["a", "b", "gone"] { move(feed, name, 3) }
         first.send(#"{"type":"subscribe","camera":"*"}"#)
         var points: [String] = []
-        for line in try messages(first) where line["camera"]?.string != "*" {
+        for line in try first.newMessages() where line["camera"]?.string != "*" {
             let (camera, epoch) = (line["camera"]?.string ?? "", line["epoch"]?.string ?? "")
             points.append(#"{"camera":"\#(camera)","seq":3,"epoch":"\#(epoch)"}"#)
         }
@@ -59,7 +52,7 @@ import Testing
         let again = host.connect()
         again.send(#"{"type":"subscribe","id":1,"camera":"*","since":[\#(points.joined(separator: ","))]}"#)
         #expect(
-            try messages(again).map(text) == [
+            try again.newMessages().map(text) == [
                 "subscribed *", "subscribed a 3", "lagged a 3", "subscribed b 6", "subscribed new 3", "removed gone",
                 "move-started b 4", "camera-changed b 5", "idle b 6",
             ])
@@ -85,7 +78,7 @@ import Testing
         host.turn()
         var known: Set<String> = []
         var isTwice = false
-        let lines = try messages(slow)
+        let lines = try slow.newMessages()
         for line in lines {
             let camera = line["camera"]?.string ?? ""
             switch line["type"]?.string {
@@ -97,7 +90,7 @@ import Testing
         #expect(known == ["stays", "last"] && !isTwice)
         #expect(lines.count { $0["camera"]?.string == "*" } == 2)
         move(feed, "last", 4)
-        #expect(try messages(slow).map(text) == ["move-started last 4", "camera-changed last 5", "idle last 6"])
+        #expect(try slow.newMessages().map(text) == ["move-started last 4", "camera-changed last 5", "idle last 6"])
     }
 
     @Test func subscriptionToAllDoesNotCountToTheLimit() throws {
@@ -105,10 +98,10 @@ import Testing
         let (feed, all) = (host.connect(), host.connect())
         for name in ["a", "b", "c"] { move(feed, name, 3) }
         all.send(#"{"type":"subscribe","camera":"*"}"#)
-        #expect(try messages(all).count == 4)
+        #expect(try all.newMessages().count == 4)
         all.send(#"{"type":"subscribe","camera":"a"}"#)
         all.send(#"{"type":"subscribe","camera":"b"}"#)
-        #expect(try messages(all).map { $0["code"]?.string } == [nil, "limit-reached"])
+        #expect(try all.newMessages().map { $0["code"]?.string } == [nil, "limit-reached"])
     }
 
     @Test func subscriptionToAllGoesOnAfterAHandover() throws {
@@ -120,9 +113,8 @@ import Testing
         try host.handOver()
         move(feed, "a", 4)
         move(feed, "b", 4)
-        #expect(try messages(all).map(text) == ["idle a 6", "subscribed b 0", "idle b 3"])
-        feed.send(#"{"type":"clients"}"#)
-        let clients = try messages(feed).last?["clients"]?.array ?? []
+        #expect(try all.newMessages().map(text) == ["idle a 6", "subscribed b 0", "idle b 3"])
+        let clients = try feed.ask(#"{"type":"clients"}"#)["clients"]?.array ?? []
         #expect(clients.map { $0["all"]?.bool } == [nil, true])
     }
 
@@ -133,6 +125,6 @@ import Testing
         all.halfClose()
         #expect(!all.isOver)
         move(feed, "a", 3)
-        #expect(try messages(all).count == 5)
+        #expect(try all.newMessages().count == 5)
     }
 }

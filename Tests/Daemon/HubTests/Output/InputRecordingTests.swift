@@ -34,7 +34,7 @@ import Testing
     private func recorder(_ host: HubHost, camera: String = "main") throws -> HubPeer {
         let peer = host.connect()
         peer.send(#"{"type":"subscribe","camera":"\#(camera)","events":["gesture"]}"#)
-        #expect(try peer.lines().map { try JSON($0)["type"]?.string } == ["subscribed", "gesture"])
+        #expect(try peer.types() == ["subscribed", "gesture"])
         return peer
     }
 
@@ -110,9 +110,9 @@ import Testing
         recorder.send(#"{"type":"subscribe","events":["gesture","idle"]}"#)
         feed.send(#"{"type":"set-zoom-range","maxZoom":9}"#)
         host.pass(20)
-        #expect(try recorder.lines().map { try JSON($0)["type"]?.string } == ["subscribed"])
+        #expect(try recorder.types() == ["subscribed"])
         host.pass(200)
-        let told = try recorder.lines().map { try JSON($0) }
+        let told = try recorder.newMessages()
         #expect(told.map { $0["type"]?.string } == ["idle", "gesture"])
         #expect(told[1]["line"]?["position"]?["zoom"]?.number == 3 && told[1]["line"]?["maxZoom"]?.number == 9)
     }
@@ -147,7 +147,7 @@ import Testing
         for index in 0..<20_000 { feed.send(#"{"type":"set-gestures","fling":\#(index % 2 == 0)}"#) }
         slow.makeRoom(nil)
         host.turn()
-        let told = try slow.lines().map { try JSON($0) }
+        let told = try slow.newMessages()
         #expect(told.last?["type"]?.string == "lagged" && told.last?["missed"]?.number ?? 0 > 10_000)
     }
 }

@@ -14,8 +14,7 @@ import Testing
     }
 
     private func subscriptions(_ peer: HubPeer) throws -> Double? {
-        peer.send(#"{"type":"stats"}"#)
-        return try JSON(peer.lines().last ?? "")["subscriptions"]?.number
+        return try peer.ask(#"{"type":"stats"}"#)["subscriptions"]?.number
     }
 
     @Test func whoeverEndsAllSubscriptionsIsToldWhatCameBeforeAndTheOthersGoOnWithoutAGap() throws {
@@ -29,11 +28,9 @@ import Testing
         #expect(try subscriptions(feed) == Double(31 * cameras))
         // A third unsubscribes, a third subscribes to other events, a third disconnects.
         let (saying, changing, going) = (leaving[..<10], leaving[10..<20], leaving[20...])
-        feed.put(Array((zoom(7, to: 4) + "\n").utf8))
-        for peer in saying { peer.put(Array((#"{"type":"unsubscribe","id":1,"camera":"*"}"# + "\n").utf8)) }
-        for peer in changing {
-            peer.put(Array((#"{"type":"subscribe","id":1,"camera":"*","events":["marker"]}"# + "\n").utf8))
-        }
+        feed.put(zoom(7, to: 4))
+        for peer in saying { peer.put(#"{"type":"unsubscribe","id":1,"camera":"*"}"#) }
+        for peer in changing { peer.put(#"{"type":"subscribe","id":1,"camera":"*","events":["marker"]}"#) }
         host.turn()
         for peer in going { peer.close() }
         let events = staying.lines()

@@ -13,14 +13,12 @@ import Testing
 
     @Test func stalledReaderGetsLaggedAndThenNewEvents() throws {
         let host = HubHost()
-        let (slow, feed) = (host.connect(), host.connect())
-        slow.send(#"{"type":"subscribe"}"#)
-        _ = slow.receive()
+        let (slow, feed) = (host.subscriber(), host.connect())
         slow.makeRoom(1000)
         for index in 0..<3000 { move(feed, index) }
         slow.makeRoom(nil)
         host.turn()
-        let lines = try slow.lines().map { try JSON($0) }
+        let lines = try slow.newMessages()
         let lagged = try #require(lines.firstIndex { $0["type"]?.string == "lagged" })
         #expect(lagged < 8)
         let last = try #require(lines[lagged - 1]["seq"]?.number)
@@ -58,7 +56,7 @@ import Testing
         move(feed, 2)
         #expect((host.lastPiece.new, host.lastPiece.repeated) == (2, 8))
         // A reader that leaves during the output ends a gesture: the others read of it after what all were sent.
-        readers[2].put(Array((#"{"type":"pan","phase":"began","translation":{"x":9,"y":9}}"# + "\n").utf8))
+        readers[2].put(#"{"type":"pan","phase":"began","translation":{"x":9,"y":9}}"#)
         readers[2].breakOff()
         move(feed, 3)
         #expect(readers.enumerated().allSatisfy { $0 == 2 || $1.received == readers[0].received })
@@ -88,13 +86,12 @@ import Testing
             feed.close()
             slow.makeRoom(nil)
             host.turn()
-            let lines = try slow.lines().map { try JSON($0) }
+            let lines = try slow.newMessages()
             for line in lines {
                 if let complaint = checker.take(line) { Issue.record("seed \(seed): \(complaint): \(line.text)") }
             }
             let probe = host.connect()
-            probe.send(#"{"type":"get-camera"}"#)
-            let camera = try JSON(probe.receive() ?? "")
+            let camera = try probe.ask(#"{"type":"get-camera"}"#)
             #expect(
                 lines.last?["seq"] == camera["seq"] && lines.last?["position"] == camera["position"], "seed \(seed)")
         }
@@ -102,14 +99,12 @@ import Testing
 
     @Test func latestHasAtMostOnePositionWaiting() throws {
         let host = HubHost()
-        let (slow, feed) = (host.connect(), host.connect())
-        slow.send(#"{"type":"subscribe","delivery":"latest"}"#)
-        _ = slow.lines()
+        let (slow, feed) = (host.subscriber(#","delivery":"latest""#), host.connect())
         slow.makeRoom(0)
         for index in 0..<20_000 { move(feed, index) }
         slow.makeRoom(nil)
         host.turn()
-        let types = try slow.lines().map { try JSON($0)["type"]?.string }
+        let types = try slow.types()
         #expect(types.filter { $0 == "camera-changed" }.count == 1)
         #expect(types.last == "idle" && types.first == "move-started")
     }
@@ -117,8 +112,7 @@ import Testing
     @Test func sinceResendsTheEventsAfterIt() throws {
         let host = HubHost()
         let (first, feed) = (host.connect(), host.connect())
-        first.send(#"{"type":"subscribe"}"#)
-        let epoch = try #require(try JSON(first.receive() ?? "")["epoch"]?.string)
+        let epoch = try #require(try first.ask(#"{"type":"subscribe"}"#)["epoch"]?.string)
         for index in 0..<100 { move(feed, index) }
         let all = first.lines()
         for seq in [0, 1, 150, 299, 300] {
@@ -129,19 +123,19 @@ import Testing
         for index in 100..<3000 { move(feed, index) }
         let late = host.connect()
         late.send(#"{"type":"subscribe","since":10,"epoch":"\#(epoch)"}"#)
-        let lines = try late.lines().map { try JSON($0) }
+        let lines = try late.newMessages()
         #expect(lines.count == 2 && lines[1]["type"]?.string == "lagged" && lines[1]["missed"]?.number == 8990)
         // A replay begins another epoch.
         feed.send(#"{"type":"trace","version":1}"#)
         feed.send(#"{"type":"trace-end"}"#)
         let other = host.connect()
         other.send(#"{"type":"subscribe","since":10,"epoch":"\#(epoch)"}"#)
-        let anew = try other.lines().map { try JSON($0) }
+        let anew = try other.newMessages()
         #expect(anew.count == 1 && anew[0]["seq"]?.number == 0 && anew[0]["epoch"]?.string != epoch)
         move(feed, 1)
         let stranger = host.connect()
         stranger.send(#"{"type":"subscribe","since":10,"epoch":"\#(epoch)"}"#)
-        let told = try stranger.lines().map { try JSON($0) }
+        let told = try stranger.newMessages()
         #expect(told.count == 2 && told[1]["type"]?.string == "lagged" && told[1]["missed"]?.number == 3)
     }
 
@@ -157,10 +151,10 @@ import Testing
         func goOn(_ seq: Int, _ epoch: String) throws -> [JSON] {
             let again = host.connect()
             again.send(#"{"type":"subscribe","since":\#(seq),"epoch":"\#(epoch)"}"#)
-            return try again.lines().map { try JSON($0) }
+            return try again.newMessages()
         }
         play()
-        let told = try reader.lines().map { try JSON($0) }
+        let told = try reader.newMessages()
         let epoch = try #require(told[1]["epoch"]?.string)
         #expect(told[1]["type"]?.string == "reset" && told[0]["epoch"]?.string != epoch)
         let all = try goOn(9, epoch)
@@ -180,7 +174,7 @@ import Testing
         for request in [#""since":0,"epoch":"another""#, #""since":0,"epoch":"another","events":["gesture"]"#] {
             let again = host.connect()
             again.send("{\"type\":\"subscribe\",\(request)}")
-            let types = try again.lines().map { try JSON($0)["type"]?.string }
+            let types = try again.types()
             #expect(types.first == "subscribed" && !types.contains("lagged"), "\(request)")
         }
     }
@@ -198,7 +192,7 @@ import Testing
         #expect(try JSON(chosen.lines().first ?? "")["type"]?.string == "reset")
         slow.makeRoom(nil)
         host.turn()
-        let types = try slow.lines().map { try JSON($0)["type"]?.string }
+        let types = try slow.types()
         #expect(types.prefix(2) == ["reset", "lagged"])
     }
 
@@ -246,12 +240,10 @@ import Testing
         #expect(peer.lines().isEmpty)
         peer.send(began(0..<60))
         #expect(peer.lines().isEmpty)
-        peer.send(began(64..<65))
-        #expect(try JSON(peer.lines().first ?? "")["code"]?.string == "limit-reached")
+        #expect(try peer.ask(began(64..<65))["code"]?.string == "limit-reached")
         let other = host.connect()
         other.send(began(0..<40))
-        other.send(began(40..<80))
-        #expect(try JSON(other.lines().first ?? "")["code"]?.string == "limit-reached")
+        #expect(try other.ask(began(40..<80))["code"]?.string == "limit-reached")
     }
 
     @Test func replayingClientThatSubscribesLosesNoEventAtAnySpeed() throws {
@@ -282,9 +274,7 @@ import Testing
 
     @Test func laggingSubscriberIsToldOfAMissedReset() throws {
         let host = HubHost()
-        let (slow, feed) = (host.connect(), host.connect())
-        slow.send(#"{"type":"subscribe"}"#)
-        _ = slow.receive()
+        let (slow, feed) = (host.subscriber(), host.connect())
         slow.makeRoom(0)
         for index in 0..<2000 { move(feed, index) }
         // The reset is still in the history, but nothing before it.
@@ -301,9 +291,7 @@ import Testing
     @Test(arguments: ["move-started", "idle"])
     func latestOfOneKindIsSentEachTime(kind: String) throws {
         let host = HubHost()
-        let (reader, feed) = (host.connect(), host.connect())
-        reader.send(#"{"type":"subscribe","delivery":"latest","events":["\#(kind)"]}"#)
-        _ = reader.receive()
+        let (reader, feed) = (host.subscriber(#","delivery":"latest","events":["\#(kind)"]"#), host.connect())
         for index in 0..<5 {
             move(feed, index)
             #expect(reader.lines().count == 1, "movement \(index)")
@@ -312,16 +300,14 @@ import Testing
 
     @Test func repliesDoNotQueuePositionsOfALatestReader() throws {
         let host = HubHost { $0.requestsPerTurn = 1000 }
-        let peer = host.connect()
-        peer.send(#"{"type":"subscribe","delivery":"latest"}"#)
-        _ = peer.receive()
+        let peer = host.subscriber(#","delivery":"latest""#)
         peer.send(#"{"type":"rotate","phase":"began"}"#)
         let reports = (1...100).map {
             "{\"type\":\"rotate\",\"phase\":\"changed\",\"rotationDeg\":\($0),\"id\":1}\n"
         }
         peer.put(Array(reports.joined().utf8))
         host.turn()
-        let types = try peer.lines().map { try JSON($0)["type"]?.string ?? "" }
+        let types = try peer.types()
         #expect(types.count { $0 == "ok" } == 100)
         #expect(types.suffix(2) == ["move-started", "camera-changed"])
     }

@@ -7,13 +7,10 @@ import Testing
 
 /// Replays a trace in its own hub; returns the events that a subscriber sees, and the answer to the feed.
 private func replay(
-    _ trace: [UInt8], speed: String? = nil, seed: UInt64? = nil, camera: String = "main", run: UInt64 = 7
+    _ trace: [UInt8], speed: String? = nil, seed: UInt64? = nil, run: UInt64 = 7
 ) throws -> (events: [String], answer: JSON) {
     let host = HubHost(epochSeed: run)
-    let subscriber = host.connect()
-    subscriber.send(#"{"type":"subscribe","camera":"\#(camera)"}"#)
-    _ = subscriber.receive()
-    let feed = host.connect()
+    let (subscriber, feed) = (host.subscriber(), host.connect())
     var bytes = trace
     if let speed { bytes = try Traces.withSpeed(speed, bytes) }
     if let seed {
@@ -66,8 +63,7 @@ enum Traces {
         }
         // Woken 40 ms late at 140, again at 210, when the line at 200 is due.
         for _ in 0..<3 { host.jump(70) }
-        other.send(#"{"type":"get-camera"}"#)
-        #expect(try JSON(other.lines().last ?? "")["position"]?["bearing"]?.number == 3)
+        #expect(try other.ask(#"{"type":"get-camera"}"#)["position"]?["bearing"]?.number == 3)
     }
 
     @Test(.needsRecordings) func recordedTracesAreAmongThoseThatAreReplayed() throws {
@@ -161,11 +157,10 @@ enum Traces {
         feed.send(#"{"type":"pinch","phase":"changed","timeMs":1,"scale":3}"#)
         feed.send(#"{"type":"pinch","phase":"changed","timeMs":90000,"scale":4}"#)
         host.pass(10)
-        other.send(#"{"type":"stop","id":1}"#)
-        #expect(try JSON(other.lines().last ?? "")["code"]?.string == "busy")
+        #expect(try other.ask(#"{"type":"stop","id":1}"#)["code"]?.string == "busy")
         feed.close()
         other.send(#"{"type":"stop","id":2}"#)
-        let lines = try other.lines().map { try JSON($0) }
+        let lines = try other.newMessages()
         #expect(lines.map { $0["type"]?.string } == ["idle", "ok"])
     }
 
@@ -206,8 +201,7 @@ enum Traces {
         #expect(try feed.lines().map { try JSON($0)["code"]?.string } == ["line-too-long"])
         #expect(feed.isOver)
         let probe = host.connect()
-        probe.send(#"{"type":"get-camera"}"#)
-        #expect(try JSON(probe.receive() ?? "")["position"]?["zoom"]?.number == 2)
+        #expect(try probe.ask(#"{"type":"get-camera"}"#)["position"]?["zoom"]?.number == 2)
     }
 
     @Test func replayFarAheadOfItsClockIsNotReadFrom() throws {
@@ -246,8 +240,7 @@ enum Traces {
         feed.send(#"{"type":"trace-end"}"#)
         feed.send(#"{"type":"subscribe"}"#)
         host.pass(500)
-        feed.send(#"{"type":"move","update":{"kind":"zoom-in"}}"#)
-        #expect(try JSON(feed.lines().last ?? "")["timeMs"]?.number == 70500)
+        #expect(try feed.ask(#"{"type":"move","update":{"kind":"zoom-in"}}"#)["timeMs"]?.number == 70500)
     }
 
     // MARK: Golden results
@@ -281,10 +274,8 @@ enum Traces {
             feed.send(#"{"type":"animate","timeMs":0,"durationMs":3600000,"update":{"kind":"zoom-to","zoom":9}}"#)
             feed.close()
             while host.moveOn() {}
-            other.send(#"{"type":"get-camera"}"#)
-            #expect(try JSON(other.receive() ?? "")["position"]?["zoom"]?.number == 9)
-            other.send(#"{"type":"remove-camera","id":1}"#)
-            #expect(try JSON(other.receive() ?? "")["type"]?.string == "ok", "speed \(speed)")
+            #expect(try other.ask(#"{"type":"get-camera"}"#)["position"]?["zoom"]?.number == 9)
+            #expect(try other.ask(#"{"type":"remove-camera","id":1}"#)["type"]?.string == "ok", "speed \(speed)")
         }
     }
 
@@ -296,7 +287,7 @@ enum Traces {
         )
         feed.send(#"{"type":"unproject","point":{"x":0,"y":-5000}}"#)
         feed.send(#"{"type":"trace-end"}"#)
-        let lines = try feed.lines().map { try JSON($0) }
+        let lines = try feed.newMessages()
         #expect(lines.map { $0["type"]?.string } == ["error", "trace-ended"])
         #expect(lines.last?["rejected"]?.number == 1)
     }

@@ -195,18 +195,14 @@ private final class Player {
         let (owner, other, watcher) = (
             host.connect(), host.connect(), host.connect(role: .watchOnly(because: "it watches"))
         )
-        func code(_ peer: HubPeer, _ line: String) throws -> String? {
-            peer.send(line)
-            return try JSON(peer.lines().last ?? "")["code"]?.string
-        }
+        func code(_ peer: HubPeer, _ line: String) throws -> String? { try peer.ask(line)["code"]?.string }
         #expect(try code(other, #"{"type":"pause-replay"}"#) == "no-replay")
         #expect(try code(other, #"{"type":"get-replay"}"#) == "no-replay")
         owner.send(#"{"type":"trace","version":1,"paused":true}"#)
         owner.send(#"{"type":"pause-replay"}"#)
         #expect(owner.lines().isEmpty, "it waits for its time")
         #expect(try code(watcher, #"{"type":"pause-replay"}"#) == "denied")
-        watcher.send(#"{"type":"get-replay"}"#)
-        #expect(try JSON(watcher.lines().last ?? "")["state"]?.string == "paused")
+        #expect(try watcher.ask(#"{"type":"get-replay"}"#)["state"]?.string == "paused")
         #expect(try code(other, #"{"type":"seek-replay","marker":"nowhere"}"#) == "invalid-value")
         #expect(try code(other, #"{"type":"pan","phase":"began"}"#) == "busy")
         other.send(#"{"type":"resume-replay"}"#)

@@ -21,7 +21,7 @@ struct SubscriberPair {
     init(_ host: HubHost, camera: String, events: String) {
         (prompt, slow) = (host.connect(), host.connect(role: .watchOnly(because: "it is slow")))
         for peer in [prompt, slow] {
-            peer.put(Array(#"{"type":"subscribe","camera":"\#(camera)","events":[\#(events)]}"#.utf8) + [0x0a])
+            peer.put(#"{"type":"subscribe","camera":"\#(camera)","events":[\#(events)]}"#)
         }
     }
 
@@ -83,7 +83,7 @@ struct Recorder {
     /// Subscribes in the middle of whatever happens.
     func begin() {
         let kinds = #"["gesture","move-started","camera-changed","idle"]"#
-        peer.put(Array(#"{"type":"subscribe","camera":"\#(camera)","events":\#(kinds)}"#.utf8) + [0x0a])
+        peer.put(#"{"type":"subscribe","camera":"\#(camera)","events":\#(kinds)}"#)
     }
 
     /// Connects to another hub.

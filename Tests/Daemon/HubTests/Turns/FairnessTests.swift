@@ -93,15 +93,12 @@ import GimbalProtocol
             // It sends a request now and then, after all have started.
             let asks = turn > 32 && turn % 8 == 0
             if asks {
-                quiet.put(
-                    Array(
-                        "{\"type\":\"pan\",\"phase\":\"changed\",\"camera\":\"quiet\",\"translation\":{\"x\":\(turn),\"y\":0}}\n"
-                            .utf8))
+                quiet.put(#"{"type":"pan","phase":"changed","camera":"quiet","translation":{"x":\#(turn),"y":0}}"#)
             }
             let before = host.hub.parts.turns.work
             host.turn()
             most = max(most, host.hub.parts.turns.work - before)
-            let events = try quiet.lines().map { try JSON($0)["type"]?.string }
+            let events = try quiet.types()
             #expect(events.contains("camera-changed") == asks, "turn \(turn)")
             for neighbour in neighbours { _ = neighbour.lines() }
             for neighbour in neighbours { neighbour.compact() }
@@ -140,16 +137,15 @@ import GimbalProtocol
         host.connect().send(#"{"type":"subscribe","events":["marker"]}"#)
         for _ in 0..<markers { feed.send(#"{"type":"marker","label":"here"}"#) }
         zoom(to: 6)
-        reader.send(#"{"type":"subscribe"}"#)
-        let epoch = try #require(try JSON(reader.lines().first ?? "")["epoch"]?.string)
+        let epoch = try #require(try reader.ask(#"{"type":"subscribe"}"#)["epoch"]?.string)
         let subscribe = #"{"type":"subscribe","since":3,"epoch":"\#(epoch)"}"# + "\n"
         reader.put(Array(String(repeating: subscribe, count: 32).utf8))
         var (answers, events): ([Int], [Double?]) = ([], [])
         while answers.reduce(0, +) < 32, answers.count < 100 {
-            quiet.put(Array(#"{"type":"ping"}"#.utf8) + [0x0a])
+            quiet.put(#"{"type":"ping"}"#)
             host.turn()
             #expect(quiet.lines() == [#"{"type":"pong"}"#])
-            let lines = try reader.lines().map { try JSON($0) }
+            let lines = try reader.newMessages()
             answers.append(lines.count { $0["type"]?.string == "subscribed" })
             events += lines.filter { $0["type"]?.string != "subscribed" }.map { $0["seq"]?.number }
         }
