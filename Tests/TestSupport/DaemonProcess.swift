@@ -1,6 +1,7 @@
 // The real daemon in a separate process, on a socket in its own folder.
 
 import Foundation
+import UnixSocket
 
 /// A running `gimbald`.
 public final class DaemonProcess {
@@ -66,6 +67,19 @@ public final class DaemonProcess {
         _ = fcntl(errors.fileHandleForReading.fileDescriptor, setPipeSize, 4096)
     }
 
+    /// Connects a client that has subscribed and read the answer.
+    ///
+    /// - Parameter members: further members of its request, such as `,"events":["idle"]`.
+    public func subscriber(_ members: String = "") throws -> SocketClient {
+        let client = try SocketClient(socket)
+        let answer = try client.ask(#"{"type":"subscribe"\#(members)}"#)
+        guard answer["type"]?.string == "subscribed" else { throw SocketClient.Failure(description: answer.text) }
+        return client
+    }
+
+    /// Returns the answer to a request over its own connection.
+    public func ask(_ request: String) throws -> JSON { try SocketClient(socket).ask(request) }
+
     /// Returns its standard error after it has ended.
     public func log() -> String {
         logged + String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
@@ -120,22 +134,7 @@ public final class SocketClient: ConformancePeer {
         public let description: String
     }
 
-    public init(_ path: String) throws {
-        descriptor = Glibc.socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-        let connected = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
-        guard connected == 0 else {
-            Glibc.close(descriptor)
-            descriptor = -1
-            throw Failure(description: "connect: \(String(cString: strerror(errno)))")
-        }
-    }
+    public init(_ path: String) throws { descriptor = try UnixSocket.connect(path) }
 
     deinit { if descriptor >= 0 { Glibc.close(descriptor) } }
 
@@ -150,13 +149,8 @@ public final class SocketClient: ConformancePeer {
     }
 
     public func send(_ bytes: [UInt8]) throws {
-        var sent = 0
-        while sent < bytes.count {
-            let count = bytes[sent...].withUnsafeBytes {
-                Glibc.send(descriptor, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL))
-            }
-            guard count > 0 else { throw Failure(description: "send: \(String(cString: strerror(errno)))") }
-            sent += count
+        guard StandIn.write(bytes, to: descriptor) else {
+            throw Failure(description: "send: \(String(cString: strerror(errno)))")
         }
     }
 
@@ -190,6 +184,12 @@ public final class SocketClient: ConformancePeer {
     public func ask(_ request: String) throws -> JSON {
         try send(request)
         return try JSON(receive() ?? "null")
+    }
+
+    /// Returns whether the daemon answers, and has sent nothing before that.
+    public func answersPing() throws -> Bool {
+        try send(#"{"type":"ping"}"#)
+        return receive() == #"{"type":"pong"}"#
     }
 
     /// Returns one of the daemon's counters.

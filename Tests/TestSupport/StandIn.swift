@@ -36,14 +36,19 @@ public final class StandIn: Sendable {
         return poll(&status, 1, -1) > 0
     }
 
-    /// Writes all bytes, unless the other side has gone.
-    public static func write(_ bytes: some Collection<UInt8>, to descriptor: CInt) {
-        var rest = Array(bytes)
-        while !rest.isEmpty {
-            let count = send(descriptor, rest, rest.count, CInt(MSG_NOSIGNAL))
-            guard count > 0 else { return }
-            rest.removeFirst(count)
+    /// Writes all bytes; returns `false` if the other side has gone.
+    @discardableResult
+    public static func write(_ bytes: some Collection<UInt8>, to descriptor: CInt) -> Bool {
+        let bytes = Array(bytes)
+        var sent = 0
+        while sent < bytes.count {
+            let count = bytes[sent...].withUnsafeBytes {
+                send(descriptor, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { return false }
+            sent += count
         }
+        return true
     }
 
     /// Returns a proxy that cuts each connection after this many of the daemon's bytes; those beyond the list are kept.
@@ -75,16 +80,7 @@ public final class StandIn: Sendable {
 extension StandIn {
     /// Sends pieces until there are no more, or the other side has hung up.
     public static func pour(_ pieces: some Sequence<[UInt8]>, to descriptor: CInt) {
-        for piece in pieces {
-            var sent = 0
-            while sent < piece.count {
-                let count = piece[sent...].withUnsafeBytes {
-                    send(descriptor, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL))
-                }
-                guard count > 0 else { return }
-                sent += count
-            }
-        }
+        for piece in pieces { guard write(piece, to: descriptor) else { return } }
     }
 
     /// Returns a server that waits for a client's request, sends pieces, and hangs up.

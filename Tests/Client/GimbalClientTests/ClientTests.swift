@@ -525,8 +525,7 @@ private func waitUntilAlone(_ gimbal: Gimbal) async throws {
             }
             try feed.send(Array((lines.joined(separator: "\n") + "\n").utf8))
         }
-        try feed.send(#"{"type":"get-camera"}"#)
-        return Int(try JSON(feed.receive() ?? "")["seq"]?.number ?? 0)
+        return Int(try feed.ask(#"{"type":"get-camera"}"#)["seq"]?.number ?? 0)
     }
 
     @Test func aSlowReaderOfTheLatestSkips() async throws {

@@ -13,12 +13,6 @@ import UnixSocket
     private static let gimbald = DaemonProcess.products.appendingPathComponent("gimbald")
     private let move = #"{"type":"move","id":1,"update":{"kind":"zoom-in"}}"#
 
-    private func ask(_ socket: String, _ line: String) throws -> JSON {
-        let client = try SocketClient(socket)
-        try client.send(line)
-        return try JSON(client.receive() ?? "")
-    }
-
     /// An unassigned user ID.
     private static let stranger: uid_t = 54_321
 
@@ -91,13 +85,11 @@ import UnixSocket
     @Test func whoComesByTheWatchSocketMayOnlyWatch() throws {
         let daemon = try DaemonProcess(watches: true)
         let watcher = try SocketClient(daemon.watchSocket)
-        try watcher.send(#"{"type":"subscribe"}"#)
-        _ = watcher.receive()
-        try watcher.send(move)
-        let answer = try JSON(watcher.receive() ?? "")
+        _ = try watcher.ask(#"{"type":"subscribe"}"#)
+        let answer = try watcher.ask(move)
         #expect(answer["code"]?.string == "denied" && answer["id"]?.number == 1)
         #expect(answer["message"]?.string?.contains("watch socket") == true)
-        #expect(try ask(daemon.socket, move)["type"]?.string == "ok")
+        #expect(try daemon.ask(move)["type"]?.string == "ok")
         #expect(try watcher.receive(until: "idle").count == 3)
         #expect(daemon.end(SIGTERM) == 0)
         for path in [daemon.socket, daemon.watchSocket] {
@@ -110,15 +102,13 @@ import UnixSocket
         let daemon = try DaemonProcess(watches: true)
         let watcher = try SocketClient(daemon.watchSocket)
         for _ in 1...2 {
-            try watcher.send(#"{"type":"subscribe"}"#)
-            _ = watcher.receive()
+            _ = try watcher.ask(#"{"type":"subscribe"}"#)
             kill(daemon.process.processIdentifier, SIGUSR2)
             for (socket, code) in [(daemon.socket, nil), (daemon.watchSocket, "denied")] {
-                #expect(try ask(socket, move)["code"]?.string == code)
+                #expect(try SocketClient(socket).ask(move)["code"]?.string == code)
             }
             _ = try watcher.receive(until: "idle")
-            try watcher.send(move)
-            #expect(try JSON(watcher.receive() ?? "")["code"]?.string == "denied")
+            #expect(try watcher.ask(move)["code"]?.string == "denied")
         }
     }
 
@@ -229,7 +219,7 @@ import UnixSocket
                 let refusal = try JSON(asStranger(socket))
                 #expect(refusal["code"]?.string == "limit-reached" && refusal["line"]?.number == 0)
                 #expect(refusal["message"]?.string == "user 54321 has 2 connections, and no more are accepted")
-                #expect(try ask(socket, ping)["type"]?.string == "pong")
+                #expect(try SocketClient(socket).ask(ping)["type"]?.string == "pong")
             }
             for stranger in strangers { #expect(try stranger.ask(ping)["type"]?.string == "pong") }
         }
@@ -257,7 +247,7 @@ import UnixSocket
         #expect(message["code"]?.string == (isNamed ? nil : "denied"))
         #expect(isNamed || message["message"]?.string?.contains("user 54321") == true)
         // Root, or the daemon's own user.
-        #expect(try ask(daemon.socket, move)["type"]?.string == "ok")
+        #expect(try daemon.ask(move)["type"]?.string == "ok")
         let question = try asStranger(daemon.socket, #"{"type":"get-camera"}"#)
         #expect(try JSON(question)["position"]?["zoom"]?.number == (isNamed ? 4 : 3))
     }

@@ -25,11 +25,7 @@ import Testing
 
     @Test func everySubscriberGetsTheSameBytesAsEveryOther() throws {
         let daemon = try DaemonProcess()
-        let subscribers = try (0..<20).map { _ in try SocketClient(daemon.socket) }
-        for subscriber in subscribers {
-            try subscriber.send(#"{"type":"subscribe"}"#)
-            _ = subscriber.receive()
-        }
+        let subscribers = try (0..<20).map { _ in try daemon.subscriber() }
         for trace in try Files.list("Protocols/examples/traces", "ndjson").map({ try Data(contentsOf: $0) }) {
             let feed = try SocketClient(daemon.socket)
             let end = try #require(trace.firstIndex(of: 0x0a))
@@ -41,9 +37,7 @@ import Testing
             try feed.send(Array(JSON.object(header).text.utf8) + trace[end...])
             feed.halfClose()
             _ = try feed.receive(until: "trace-ended")
-            let probe = try SocketClient(daemon.socket)
-            try probe.send(#"{"type":"get-camera"}"#)
-            let last = try JSON(probe.receive() ?? "")["seq"]
+            let last = try daemon.ask(#"{"type":"get-camera"}"#)["seq"]
             let streams = try subscribers.map { subscriber -> [String] in
                 var lines: [String] = []
                 while let line = subscriber.receive() {
@@ -181,11 +175,10 @@ import Testing
         for client in crowd { try client.send([UInt8](repeating: 0x20, count: 40_000)) }
         try waitUntil("10,000 KiB are taken") { try residentKiB() > before + 10_000 }
         // The latest allocation keeps malloc from returning the memory before it by itself.
-        let stays = try SocketClient(daemon.socket)
-        try stays.send(#"{"type":"subscribe"}"#)
-        #expect(stays.receive() != nil)
+        let stays = try daemon.subscriber()
         crowd = []
         try waitUntil("all but 4000 KiB of them are given back") { try residentKiB() < before + 4000 }
+        withExtendedLifetime(stays) {}
     }
 
     @Test func versionAndHelpAreWrittenToStandardOutput() throws {
@@ -203,9 +196,7 @@ import Testing
         let daemon = try DaemonProcess()
         let (status, _, errors) = try DaemonProcess.run(gimbald, ["--socket", daemon.socket])
         #expect(status == 69 && errors.split(separator: "\n").count == 1)
-        let client = try SocketClient(daemon.socket)
-        try client.send(#"{"type":"ping"}"#)
-        #expect(client.receive() == #"{"type":"pong"}"#)
+        #expect(try SocketClient(daemon.socket).answersPing())
     }
 
     @Test func aStaleSocketIsReplaced() throws {
@@ -254,11 +245,7 @@ import Testing
         #expect(try JSON(fourth.receive() ?? "")["code"]?.string == "limit-reached")
         #expect(fourth.isClosed())
         clients.removeLast().close()
-        try waitUntil("a place becomes free") {
-            let client = try SocketClient(daemon.socket)
-            try? client.send(#"{"type":"ping"}"#)
-            return client.receive() == #"{"type":"pong"}"#
-        }
+        try waitUntil("a place becomes free") { (try? SocketClient(daemon.socket).answersPing()) == true }
     }
 
     @Test func camerasHaveALimit() throws {
@@ -274,15 +261,12 @@ import Testing
     @Test(arguments: [SIGTERM, SIGINT])
     func aSignalEndsItOnceEverybodyHasEverything(signal: CInt) throws {
         let daemon = try DaemonProcess()
-        let subscriber = try SocketClient(daemon.socket)
-        try subscriber.send(#"{"type":"subscribe"}"#)
-        _ = subscriber.receive()
+        let subscriber = try daemon.subscriber()
         let feed = try SocketClient(daemon.socket)
         for bearing in 1...200 {
             try feed.send(#"{"type":"move","update":{"kind":"set-bearing","bearing":\#(bearing)}}"#)
         }
-        try feed.send(#"{"type":"ping"}"#)
-        _ = feed.receive()
+        #expect(try feed.answersPing())
         #expect(daemon.end(signal) == 0)
         var lines = 0
         while subscriber.receive() != nil { lines += 1 }
@@ -293,9 +277,7 @@ import Testing
     @Test func hangUpIsHarmless() throws {
         let daemon = try DaemonProcess()
         kill(daemon.process.processIdentifier, SIGHUP)
-        let client = try SocketClient(daemon.socket)
-        try client.send(#"{"type":"ping"}"#)
-        #expect(client.receive() == #"{"type":"pong"}"#)
+        #expect(try SocketClient(daemon.socket).answersPing())
         #expect(daemon.end(SIGTERM) == 0)
         #expect(daemon.log().contains("SIGHUP"))
     }

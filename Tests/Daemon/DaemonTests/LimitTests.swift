@@ -83,30 +83,20 @@ import Testing
             (#"[{"type":"subscribe"},{"type":"subscribe","camera":"b"}]"#, "1 subscriptions"),
             (#"[{"type":"pan","phase":"began"},{"type":"tilt","phase":"began"}]"#, "1 active gestures"),
         ] {
-            try client.send(line)
-            let answer = try JSON(client.receive() ?? "")
+            let answer = try client.ask(line)
             #expect(answer["type"]?.string == "error" && answer["message"]?.string?.contains(message) == true)
         }
-        try client.send(#"{"type":"stats"}"#)
-        let stats = try JSON(client.receive() ?? "")
+        let stats = try client.ask(#"{"type":"stats"}"#)
         #expect(stats["subscriptions"]?.number == 0 && stats["events"]?.number == 0)
     }
 
     @Test func watchersLeaveAQuarterOfTheConnectionsToFeeders() throws {
         let daemon = try DaemonProcess(["--max-connections", "4"], watches: true)
-        let ping = #"{"type":"ping","id":1}"#
-        var watchers: [SocketClient] = []
-        for _ in 0..<3 {
-            let watcher = try SocketClient(daemon.watchSocket)
-            try watcher.send(ping)
-            #expect(watcher.receive() == #"{"type":"pong","id":1}"#)
-            watchers.append(watcher)
-        }
+        let watchers = try (0..<3).map { _ in try SocketClient(daemon.watchSocket) }
+        for watcher in watchers { #expect(try watcher.answersPing()) }
         let refusal = try JSON(try SocketClient(daemon.watchSocket).receive() ?? "")
         #expect(refusal["message"]?.string == "there are 3 connections that may only watch, and no more are accepted")
-        let feed = try SocketClient(daemon.socket)
-        try feed.send(ping)
-        #expect(feed.receive() == #"{"type":"pong","id":1}"#)
+        #expect(try SocketClient(daemon.socket).answersPing())
     }
 
     @Test func aLineMayBeLongerThanWhatIsReadAhead() throws {
@@ -114,8 +104,7 @@ import Testing
         let client = try SocketClient(daemon.socket)
         try client.send(#"{"type":"ping","id":1,"x":"\#(String(repeating: "y", count: 1_000_000))"}"#)
         #expect(client.receive() == #"{"type":"pong","id":1}"#)
-        try client.send(String(repeating: "y", count: 1_048_577))
-        #expect(try JSON(client.receive() ?? "")["code"]?.string == "line-too-long")
+        #expect(try client.ask(String(repeating: "y", count: 1_048_577))["code"]?.string == "line-too-long")
     }
 
     // MARK: The system's own limits
@@ -125,15 +114,9 @@ import Testing
         let first = try SocketClient(daemon.socket)
         // More than there is room for: some are accepted, some may be closed, the rest has to wait.
         let clients = try (0..<40).map { _ in try SocketClient(daemon.socket) }
-        let ping = #"{"type":"ping"}"#
-        for _ in 0..<3 {
-            try first.send(ping)
-            #expect(first.receive() == #"{"type":"pong"}"#)
-        }
+        for _ in 0..<3 { #expect(try first.answersPing()) }
         for client in clients { client.close() }
-        let last = try SocketClient(daemon.socket)
-        try last.send(ping)
-        #expect(last.receive() == #"{"type":"pong"}"#)
+        #expect(try SocketClient(daemon.socket).answersPing())
         #expect(daemon.end(SIGTERM) == 0 && daemon.log().contains("Too many open files"))
         #expect(daemon.log().contains("descriptors, but the system allows 24"))
     }

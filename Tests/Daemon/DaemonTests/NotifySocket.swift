@@ -3,6 +3,7 @@
 import Foundation
 import TestSupport
 import Testing
+import UnixSocket
 
 /// A socket like the one on which a service manager listens (sd_notify(3)).
 final class NotifySocket {
@@ -11,14 +12,7 @@ final class NotifySocket {
 
     init(at path: String = Files.temporary().path) throws {
         self.path = path
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-        let bound = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
+        let bound = try System.withAddress(path) { [descriptor] in bind(descriptor, $0, $1) }
         try #require(bound == 0)
     }
 

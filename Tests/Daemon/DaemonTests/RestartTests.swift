@@ -2,19 +2,13 @@
 
 import Foundation
 import Hub
+import Service
 import TestSupport
 import Testing
 
 @testable import gimbald
 
 @Suite struct RestartTests {
-    private func subscriber(_ daemon: DaemonProcess, _ members: String = "") throws -> SocketClient {
-        let client = try SocketClient(daemon.socket)
-        try client.send(#"{"type":"subscribe"\#(members)}"#)
-        _ = client.receive()
-        return client
-    }
-
     private func move(_ number: Int) -> String {
         #"{"type":"move","id":\#(number),"update":{"kind":"set-bearing","bearing":\#(number % 359 + 1)}}"# + "\n"
     }
@@ -29,8 +23,8 @@ import Testing
 
     @Test func underLoadNobodyIsLostAndNoEvent() throws {
         let daemon = try DaemonProcess()
-        let subscribers = try (0..<6).map { _ in try subscriber(daemon) }
-        let (slow, latest) = (try subscriber(daemon), try subscriber(daemon, #","delivery":"latest""#))
+        let subscribers = try (0..<6).map { _ in try daemon.subscriber() }
+        let (slow, latest) = (try daemon.subscriber(), try daemon.subscriber(#","delivery":"latest""#))
         let feed = try SocketClient(daemon.socket)
         var isAnswered = true
         for round in 0..<6 {
@@ -73,7 +67,7 @@ import Testing
 
     @Test func whatIsOnItsWayArrives() throws {
         let daemon = try DaemonProcess()
-        let (halfClosed, feed) = (try subscriber(daemon), try SocketClient(daemon.socket))
+        let (halfClosed, feed) = (try daemon.subscriber(), try SocketClient(daemon.socket))
         halfClosed.halfClose()
         // Half a line before, half a line after.
         let bytes = Array(move(1).utf8)
@@ -86,15 +80,14 @@ import Testing
         #expect(feed.receive() == #"{"type":"ok","id":1}"#)
         #expect(try halfClosed.receive(until: "idle").count == 3)
         // The line number continues, too.
-        try feed.send("{")
-        #expect(try JSON(feed.receive() ?? "")["line"]?.number == 2)
+        #expect(try feed.ask("{")["line"]?.number == 2)
         #expect(daemon.end(SIGTERM) == 0)
         #expect(restarts(daemon.log()) == 1)
     }
 
     @Test func anAnimationGoesOnInTheNextProcess() throws {
         let daemon = try DaemonProcess()
-        let client = try subscriber(daemon)
+        let client = try daemon.subscriber()
         try client.send(#"{"type":"animate","durationMs":1500,"update":{"kind":"zoom-to","zoom":5}}"#)
         _ = try client.receive(until: "camera-changed")
         restart(daemon)
@@ -107,7 +100,7 @@ import Testing
 
     @Test func aGestureThatIsHeldGoesOnInTheNextProcess() throws {
         let daemon = try DaemonProcess()
-        let (client, feed) = (try subscriber(daemon), try SocketClient(daemon.socket))
+        let (client, feed) = (try daemon.subscriber(), try SocketClient(daemon.socket))
         try feed.send(#"{"type":"pan","phase":"changed","translation":{"x":0,"y":0}}"#)
         try feed.send(#"{"type":"pan","phase":"changed","translation":{"x":50,"y":0}}"#)
         let before = try JSON(client.receive(until: "camera-changed").last ?? "")
@@ -151,14 +144,13 @@ import Testing
     func fingersThatAreDownGoOnInTheNextProcessAsIfNothingWere(after frames: Int) throws {
         func told(restartsAfter restarted: Int?) throws -> (positions: [[Double?]], numbers: [Double?]) {
             let daemon = try DaemonProcess()
-            let (client, surface) = (try subscriber(daemon), try SocketClient(daemon.socket))
-            let watcher = try subscriber(daemon, #","events":["touch"]"#)
+            let (client, surface) = (try daemon.subscriber(), try SocketClient(daemon.socket))
+            let watcher = try daemon.subscriber(#","events":["touch"]"#)
             for (index, line) in spread.enumerated() {
                 try surface.send(line)
                 guard index + 1 == restarted else { continue }
                 // Everything sent has arrived.
-                try surface.send(#"{"type":"ping"}"#)
-                #expect(surface.receive() == #"{"type":"pong"}"#)
+                #expect(try surface.answersPing())
                 restart(daemon)
                 #expect(hasBegunAnew(daemon))
             }
@@ -188,9 +180,7 @@ import Testing
         }
 
         let first = try daemon()
-        let watcher = try SocketClient(path)
-        try watcher.send(#"{"type":"subscribe","events":["touch","idle"]}"#)
-        _ = watcher.receive()
+        let watcher = try first.subscriber(#","events":["touch","idle"]"#)
         let before = try pan(try SocketClient(path), stride(from: 100, to: 200, by: 5))
         #expect(before < -1)
         #expect(first.end(SIGTERM) == 0)
@@ -213,12 +203,9 @@ import Testing
 
     @Test func aReplayThatIsPausedGoesOnInTheNextProcess() throws {
         let daemon = try DaemonProcess()
-        let (client, owner) = (try subscriber(daemon), try SocketClient(daemon.socket))
+        let (client, owner) = (try daemon.subscriber(), try SocketClient(daemon.socket))
         let steerer = try SocketClient(daemon.socket)
-        func ask(_ members: String) throws -> JSON {
-            try steerer.send("{\"id\":1,\(members)}")
-            return try JSON(steerer.receive() ?? "")
-        }
+        func ask(_ members: String) throws -> JSON { try steerer.ask("{\"id\":1,\(members)}") }
         try owner.send(#"{"type":"trace","version":1,"id":7,"paused":true,"speed":"max"}"#)
         try owner.send(#"{"type":"marker","timeMs":0,"label":"first"}"#)
         for zoom in 3...9 {
@@ -248,7 +235,7 @@ import Testing
 
     @Test func asOftenAsItIsAskedNobodyIsLost() throws {
         let daemon = try DaemonProcess()
-        let client = try subscriber(daemon)
+        let client = try daemon.subscriber()
         // Some arrive while it restarts.
         for number in 1...30 {
             restart(daemon)
@@ -263,7 +250,7 @@ import Testing
 
     @Test func whoIsToEndWhileItBeginsAnewEnds() throws {
         let daemon = try DaemonProcess()
-        let client = try subscriber(daemon)
+        let client = try daemon.subscriber()
         try client.send(#"{"type":"animate","durationMs":60000,"update":{"kind":"zoom-to","zoom":5}}"#)
         _ = try client.receive(until: "move-started")
         // It does not wait for motions.
@@ -287,8 +274,7 @@ import Testing
             try client.send(move(number))
             #expect(client.receive() == #"{"type":"ok","id":\#(number)}"#)
             restart(daemon)
-            try client.send(#"{"type":"ping"}"#)
-            #expect(client.receive() == #"{"type":"pong"}"#)
+            #expect(try client.answersPing())
             #expect(daemon.end(SIGTERM) == 0)
         }
     }
@@ -303,10 +289,7 @@ import Testing
         #expect(taken.count > 20 && taken.count < 48)
         restart(daemon)
         #expect(hasBegunAnew(daemon))
-        for client in taken {
-            try client.send(#"{"type":"ping"}"#)
-            #expect(client.receive() == #"{"type":"pong"}"#)
-        }
+        for client in taken { #expect(try client.answersPing()) }
         #expect(daemon.end(SIGTERM) == 0)
         #expect(restarts(daemon.log()) == 1)
     }
@@ -319,9 +302,7 @@ import Testing
             let prelude =
                 "export LISTEN_PID=$$ LISTEN_FDS=0 WATCHDOG_USEC=30000000 WATCHDOG_PID=$$ \(variable)='\(value)'"
             let daemon = try DaemonProcess(prelude: prelude)
-            let client = try SocketClient(daemon.socket)
-            try client.send(#"{"type":"ping"}"#)
-            #expect(client.receive() == #"{"type":"pong"}"#, "\(variable)=\(value)")
+            #expect(try SocketClient(daemon.socket).answersPing(), "\(variable)=\(value)")
             #expect(daemon.end(SIGTERM) == 0)
         }
     }
@@ -362,9 +343,7 @@ import Testing
             #expect(recv(client, &byte, 1, 0) == 0)
             // The service manager's socket is not among the closed descriptors.
             #expect(manager.receive()?.hasPrefix("READY=1\n") == true)
-            let asking = try SocketClient.whenListening(place.socket)
-            try asking.send(#"{"type":"ping"}"#)
-            #expect(asking.receive() == #"{"type":"pong"}"#)
+            #expect(try SocketClient.whenListening(place.socket).answersPing())
             #expect(daemon.end(SIGTERM) == 0)
         }
     }
@@ -372,9 +351,7 @@ import Testing
     @Test func aStrangeInheritanceIsNone() throws {
         for file in ["0", "1000", "-1", "x"] {
             let daemon = try DaemonProcess(environment: ["GIMBAL_HANDOVER": file])
-            let client = try SocketClient(daemon.socket)
-            try client.send(#"{"type":"ping"}"#)
-            #expect(client.receive() == #"{"type":"pong"}"#)
+            #expect(try SocketClient(daemon.socket).answersPing())
         }
     }
 }
@@ -383,25 +360,16 @@ import Testing
 private final class Place {
     let folder = Files.temporary()
     var socket: String { folder.appendingPathComponent("gimbal.sock").path }
-    private(set) var listener: CInt = -1
-    private(set) var lock: CInt = -1
+    let listener: CInt
+    let lock: CInt
     private var others: [CInt] = []
 
     struct Failure: Error {}
 
     init() throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        lock = open(socket + ".lock", O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
-        listener = Glibc.socket(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: socket.utf8) }
-        let isBound = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
-        guard flock(lock, LOCK_EX | LOCK_NB) == 0, isBound == 0, listen(listener, 16) == 0 else { throw Failure() }
+        let listening = try ListeningSocket(path: folder.appendingPathComponent("gimbal.sock").path, mode: 0o600)
+        (listener, lock) = (listening.descriptor, listening.lock)
     }
 
     deinit {

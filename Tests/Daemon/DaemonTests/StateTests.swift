@@ -22,10 +22,6 @@ import Testing
         return try DaemonProcess(environment: environment)
     }
 
-    private func ask(_ daemon: DaemonProcess, _ request: String) throws -> JSON {
-        try SocketClient(daemon.socket).ask(request)
-    }
-
     /// Waits until this many cameras are saved.
     private func waitUntilSaved(_ cameras: Int) throws {
         try waitUntil("\(cameras) cameras are saved") { fileSays(#""cameras":\#(cameras),"#) }
@@ -63,11 +59,11 @@ import Testing
     func aCameraIsTheSameAfterAnOrderlyEnd(isNamedByTheManager: Bool) throws {
         let environment = isNamedByTheManager ? ["STATE_DIRECTORY": "\(folder.path):/nowhere"] : nil
         let first = try start(environment)
-        _ = try ask(first, #"{"type":"move","id":1,"update":{"kind":"zoom-to","zoom":7.123456789}}"#)
-        let before = try ask(first, #"{"type":"subscribe"}"#)
+        _ = try first.ask(#"{"type":"move","id":1,"update":{"kind":"zoom-to","zoom":7.123456789}}"#)
+        let before = try first.ask(#"{"type":"subscribe"}"#)
         #expect(first.end(SIGTERM) == 0)
         let second = try start(environment)
-        #expect(try ask(second, #"{"type":"subscribe"}"#) == before)
+        #expect(try second.ask(#"{"type":"subscribe"}"#) == before)
         #expect(second.end(SIGTERM) == 0)
         #expect(second.log().contains("1 camera restored"))
     }
@@ -89,7 +85,7 @@ import Testing
             try feed.send(load)
             #expect(first.end(SIGKILL) == -SIGKILL)
             let second = try start()
-            let cameras = try ask(second, #"{"type":"cameras"}"#)["cameras"]?.array
+            let cameras = try second.ask(#"{"type":"cameras"}"#)["cameras"]?.array
             #expect(cameras?.count == 100)
             #expect(second.end(SIGTERM) == 0)
             #expect(second.log().contains("before the daemon died"))
@@ -98,29 +94,29 @@ import Testing
 
     @Test func afterACrashTheEpochIsAnother() throws {
         let first = try start()
-        let before = try ask(first, #"{"type":"subscribe"}"#)
+        let before = try first.ask(#"{"type":"subscribe"}"#)
         try waitUntilSaved(1)
         #expect(first.end(SIGKILL) == -SIGKILL)
-        let after = try ask(try start(), #"{"type":"subscribe"}"#)
+        let after = try start().ask(#"{"type":"subscribe"}"#)
         #expect(after["epoch"] != before["epoch"] && after["position"] == before["position"])
     }
 
     /// A file that claims that nothing has happened since would be wrong as soon as something does.
     @Test func aCrashAfterAGoodEndIsACrash() throws {
         let first = try start()
-        let before = try ask(first, #"{"type":"subscribe"}"#)
+        let before = try first.ask(#"{"type":"subscribe"}"#)
         #expect(first.end(SIGTERM) == 0)
         let second = try start()
-        #expect(try ask(second, #"{"type":"subscribe"}"#) == before)
+        #expect(try second.ask(#"{"type":"subscribe"}"#) == before)
         #expect(second.end(SIGKILL) == -SIGKILL)
-        #expect(try ask(try start(), #"{"type":"subscribe"}"#)["epoch"] != before["epoch"])
+        #expect(try start().ask(#"{"type":"subscribe"}"#)["epoch"] != before["epoch"])
     }
 
     @Test func aDamagedFileIsSetAside() throws {
         for text in ["not a state\n", "not one either\n"] {
             try Data(text.utf8).write(to: file)
             let daemon = try start()
-            #expect(try ask(daemon, #"{"type":"ping"}"#)["type"]?.string == "pong")
+            #expect(try daemon.ask(#"{"type":"ping"}"#)["type"]?.string == "pong")
             #expect(try String(contentsOf: damaged, encoding: .utf8) == text)
             #expect(daemon.end(SIGTERM) == 0)
             #expect(daemon.log().contains("cannot be used"))
@@ -131,7 +127,7 @@ import Testing
     @Test func aFolderThatIsNotThereIsMade() throws {
         try FileManager.default.removeItem(at: folder)
         let daemon = try start()
-        _ = try ask(daemon, #"{"type":"get-camera"}"#)
+        _ = try daemon.ask(#"{"type":"get-camera"}"#)
         let attributes = try FileManager.default.attributesOfItem(atPath: folder.path)
         #expect(attributes[.posixPermissions] as? Int == 0o700)
         #expect(daemon.end(SIGTERM) == 0)
@@ -142,7 +138,7 @@ import Testing
         try FileManager.default.removeItem(at: folder)
         try Data().write(to: folder)
         let daemon = try DaemonProcess(["--state-dir", folder.path, "--log-level", "debug"])
-        _ = try ask(daemon, #"{"type":"get-camera"}"#)
+        _ = try daemon.ask(#"{"type":"get-camera"}"#)
         #expect(daemon.logs("saving the state failed again: "))
         try FileManager.default.removeItem(at: folder)
         try waitUntilSaved(1)
@@ -197,7 +193,7 @@ import Testing
         default: #expect(mkdir(new, 0o700) == 0)
         }
         let daemon = try start()
-        _ = try ask(daemon, #"{"type":"get-camera"}"#)
+        _ = try daemon.ask(#"{"type":"get-camera"}"#)
         #expect(daemon.end(SIGTERM) == (kind == "folder" ? 74 : 0))
         #expect(fileSays(#""cameras":1,"#) == (kind != "folder"))
         #expect(try String(contentsOfFile: other, encoding: .utf8) == "precious")
@@ -211,7 +207,7 @@ import Testing
             let blank = Data(repeating: 0x0a, count: 16 << 20)
             try (Data(beginning.utf8) + blank + Data((end + "\n").utf8)).write(to: file)
             let daemon = try start()
-            #expect(try ask(daemon, #"{"type":"ping"}"#)["type"]?.string == "pong")
+            #expect(try daemon.ask(#"{"type":"ping"}"#)["type"]?.string == "pong")
             let io = try String(contentsOfFile: "/proc/\(daemon.process.processIdentifier)/io", encoding: .utf8)
             let read = io.split(separator: "\n").first { $0.hasPrefix("rchar:") }?.dropFirst(7) ?? ""
             #expect(try #require(Int(read)) < 8 << 20)
@@ -242,7 +238,7 @@ import Testing
 
     @Test func whatAFileHoldsIsNoLineOfTheLog() throws {
         let before = try start()
-        _ = try ask(before, #"{"type":"get-camera"}"#)
+        _ = try before.ask(#"{"type":"get-camera"}"#)
         #expect(before.end(SIGTERM) == 0)
         var lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").dropLast().map(String.init)
         lines[1] = #"{"type":"a\n<0>b\u001b[2J"}"#
@@ -259,7 +255,7 @@ import Testing
 
     @Test func aDaemonDoesNotStartInAFolderThatAnotherKeepsItsStateIn() throws {
         let first = try start()
-        _ = try ask(first, #"{"type":"get-camera"}"#)
+        _ = try first.ask(#"{"type":"get-camera"}"#)
         let socket = folder.appendingPathComponent("second.sock").path
         let second = try DaemonProcess.run(
             DaemonProcess.products.appendingPathComponent("gimbald"),
@@ -273,7 +269,7 @@ import Testing
 
     @Test func whatCouldNotBeReadAtTheStartIsNotWrittenOver() throws {
         let first = try start()
-        _ = try ask(first, #"{"type":"get-camera"}"#)
+        _ = try first.ask(#"{"type":"get-camera"}"#)
         #expect(first.end(SIGTERM) == 0)
         // Like a disk that is missing when the daemon starts.
         let away = folder.appendingPathExtension("away")
@@ -283,7 +279,7 @@ import Testing
         #expect(second.logs("the state cannot be saved; trying again"))
         try FileManager.default.removeItem(at: folder)
         try FileManager.default.moveItem(at: away, to: folder)
-        _ = try ask(second, #"{"type":"get-camera","camera":"other"}"#)
+        _ = try second.ask(#"{"type":"get-camera","camera":"other"}"#)
         try waitUntil("the other camera is saved") { fileSays(#""camera":"other""#) }
         #expect(second.logs("could not be read when the daemon started"))
         #expect(second.end(SIGTERM) == 0)

@@ -200,8 +200,7 @@ import Testing
         #expect(try gimbal(daemon, ["animate", "--zoom-in", "--duration", "-1"]).status == 1)
         let feed = try SocketClient(daemon.socket)
         try feed.send(#"{"type":"trace","version":1,"speed":1}"#)
-        try feed.send(#"{"type":"ping"}"#)
-        #expect(feed.receive() == #"{"type":"pong"}"#)
+        #expect(try feed.answersPing())
         #expect(try gimbal(daemon, ["move", "--zoom", "3"]).status == 75)
         #expect(try gimbal(daemon, ["animate", "--zoom", "3"]).status == 75)
     }

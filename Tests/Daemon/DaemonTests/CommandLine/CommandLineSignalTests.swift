@@ -212,9 +212,7 @@ final class Running {
 
     @Test func anAnimationThatIsInterruptedStops() throws {
         let daemon = try DaemonProcess()
-        let client = try SocketClient(daemon.socket)
-        try client.send(#"{"type":"subscribe"}"#)
-        _ = try client.receive(until: "subscribed")
+        let client = try daemon.subscriber()
         let running = try Running(
             ["animate", "--zoom", "9", "--duration", "1h"], environment: ["GIMBAL_SOCKET": daemon.socket])
         _ = try client.receive(until: "move-started")

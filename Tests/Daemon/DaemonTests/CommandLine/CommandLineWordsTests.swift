@@ -169,9 +169,7 @@ import Testing
 
     @Test func whoIsConnectedIsShown() throws {
         let daemon = try DaemonProcess()
-        let client = try SocketClient(daemon.socket)
-        try client.send(#"{"type":"subscribe"}"#)
-        _ = try client.receive(until: "subscribed")
+        let client = try daemon.subscriber()
         let (status, output, _) = try gimbal(daemon, ["clients"])
         #expect(status == 0 && output.count == 1)
         let clients = try JSON(output.first ?? "")["clients"]?.array ?? []

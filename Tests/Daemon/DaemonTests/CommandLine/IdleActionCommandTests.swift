@@ -52,11 +52,10 @@ import Testing
         #expect(try answer("traces")["traces"]?.array?.compactMap { $0["trace"]?.string } == ["tour.ndjson"])
         #expect(daemon.logs("bad.ndjson is skipped: line 2: ") && daemon.logs("pipe is skipped: "))
         #expect(try gimbal(daemon, ["attract", "bad.ndjson"]).status == 1)
-        let watcher = try SocketClient(daemon.socket)
-        try watcher.send(#"{"type":"subscribe"}"#)
+        let watcher = try daemon.subscriber()
         #expect(
             try answer("attract tour.ndjson --after 1s")["idleAction"]?["action"]?["trace"]?.string == "tour.ndjson")
-        let way = try watcher.receive(until: "reset").dropFirst().map { try JSON($0) }
+        let way = try watcher.receive(until: "reset").map { try JSON($0) }
         #expect(way.dropLast().allSatisfy { $0["reason"]?.string == "attract" })
         #expect(way.last?["position"]?["zoom"]?.number == 7)
         let tour = folder.appendingPathComponent("tour.ndjson")

@@ -39,9 +39,7 @@ import Testing
     }
 
     /// Returns the replay's status from the daemon.
-    private func status(_ daemon: DaemonProcess) throws -> JSON {
-        try SocketClient(daemon.socket).ask(#"{"type":"get-replay"}"#)
-    }
+    private func status(_ daemon: DaemonProcess) throws -> JSON { try daemon.ask(#"{"type":"get-replay"}"#) }
 
     /// Waits until the replay has the expected status.
     private func wait(_ daemon: DaemonProcess, _ isSo: (JSON) -> Bool) throws -> JSON {
@@ -92,15 +90,12 @@ import Testing
         #expect(time(try wait(daemon) { $0["state"]?.string == "paused" }) == 30_000)
         terminal.press(" ")
         #expect(time(try wait(daemon) { $0["state"]?.string == "at-end" }) == 60_000)
-        func epoch() throws -> String? {
-            try SocketClient(daemon.socket).ask(#"{"type":"subscribe"}"#)["epoch"]?.string
-        }
+        func epoch() throws -> String? { try daemon.ask(#"{"type":"subscribe"}"#)["epoch"]?.string }
         let before = try epoch()
         terminal.press(" ")
         try waitUntil("it is played again") { try epoch() != before }
         _ = try wait(daemon) { $0["state"]?.string == "at-end" }
-        let moved = try SocketClient(daemon.socket)
-            .ask(#"{"type":"move","id":1,"update":{"kind":"zoom-to","zoom":7}}"#)
+        let moved = try daemon.ask(#"{"type":"move","id":1,"update":{"kind":"zoom-to","zoom":7}}"#)
         #expect(moved["type"]?.string == "ok")
         #expect(try terminal.end() == 0)
         #expect(try status(daemon)["code"]?.string == "no-replay")
@@ -154,9 +149,7 @@ import Testing
         let daemon = try DaemonProcess()
         let terminal = try player(daemon, ["--paused", try minute(daemon)])
         try terminal.wait(for: "paused")
-        let client = try SocketClient(daemon.socket)
-        try client.send(#"{"type":"subscribe","events":["marker"]}"#)
-        _ = try client.receive(until: "subscribed")
+        let client = try daemon.subscriber(#","events":["marker"]"#)
         terminal.press("5")
         _ = try wait(daemon) { time($0) == 30_000 && $0["state"]?.string == "paused" }
         terminal.press("m")

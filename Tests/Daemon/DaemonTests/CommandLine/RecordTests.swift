@@ -70,9 +70,7 @@ import Testing
         let daemon = try DaemonProcess()
         let client = try SocketClient(daemon.socket)
         let recorder = try Recorder(daemon, watch: client)
-        let follower = try SocketClient(daemon.socket)
-        try follower.send(#"{"type":"subscribe","events":["idle"]}"#)
-        _ = try follower.receive(until: "subscribed")
+        let follower = try daemon.subscriber(#","events":["idle"]"#)
         try feed(client, session)
         // No wait is needed: requests applied before the signal are in the recording.
         let (status, lines, errors) = try recorder.end(SIGINT)

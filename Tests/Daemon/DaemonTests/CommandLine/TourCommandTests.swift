@@ -22,9 +22,7 @@ import Testing
 
     @Test func aTourIsFlownToItsEndAndSaysWhereTheCameraIs() throws {
         let daemon = try DaemonProcess()
-        let client = try SocketClient(daemon.socket)
-        try client.send(#"{"type":"subscribe","camera":"left"}"#)
-        _ = try client.receive(until: "subscribed")
+        let client = try daemon.subscriber(#","camera":"left""#)
         let (status, output, errors) = try gimbal(daemon, ["tour", "-", "--camera", "left"], input: tour())
         #expect(status == 0 && output.count == 1 && errors.isEmpty, "\(errors)")
         let position = try JSON(output.first ?? "")["position"]
@@ -36,9 +34,7 @@ import Testing
     @Test func aTourThatIsInterruptedStopsTheCamera() throws {
         let daemon = try DaemonProcess()
         let folder = try Folder()
-        let client = try SocketClient(daemon.socket)
-        try client.send(#"{"type":"subscribe"}"#)
-        _ = try client.receive(until: "subscribed")
+        let client = try daemon.subscriber()
         let running = try Running(
             ["tour", try folder.write("long.json", tour(3_600_000))], environment: ["GIMBAL_SOCKET": daemon.socket])
         _ = try client.receive(until: "move-started")
