@@ -5,7 +5,7 @@ import UnixSocket
 
 /// A running `gimbald`.
 public final class DaemonProcess {
-    let folder: URL
+    private let folder = Folder()
     public let socket: String
     /// The socket on which clients may only watch, if it listens there.
     public let watchSocket: String
@@ -34,10 +34,8 @@ public final class DaemonProcess {
         _ arguments: [String] = [], environment: [String: String] = [:], socket: String? = nil, watches: Bool = false,
         prelude: String? = nil
     ) throws {
-        folder = Files.temporary()
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        self.socket = socket ?? folder.appendingPathComponent("gimbal.sock").path
-        watchSocket = folder.appendingPathComponent("watch.sock").path
+        self.socket = socket ?? folder.path("gimbal.sock")
+        watchSocket = folder.path("watch.sock")
         let sockets = ["--socket", self.socket] + (watches ? ["--watch-socket", watchSocket] : [])
         let command = [Self.products.appendingPathComponent("gimbald").path] + sockets + arguments
         process.executableURL = URL(fileURLWithPath: prelude == nil ? command[0] : "/bin/sh")
@@ -51,7 +49,6 @@ public final class DaemonProcess {
     deinit {
         if process.isRunning { process.terminate() }
         process.waitUntilExit()
-        try? FileManager.default.removeItem(at: folder)
     }
 
     /// Sends a signal, waits for the end, and returns the exit status, or the negative signal.

@@ -62,6 +62,26 @@ public enum Files {
     }
 }
 
+/// A new folder, which is removed with the last reference to it.
+public final class Folder: Sendable {
+    public let url = Files.temporary()
+
+    public init() { precondition(mkdir(url.path, 0o777) == 0, "\(url.path) cannot be made") }
+
+    deinit { try? FileManager.default.removeItem(at: url) }
+
+    public var path: String { url.path }
+    public func path(_ name: String) -> String { url.appendingPathComponent(name).path }
+
+    /// Writes a file, and returns its path.
+    @discardableResult public func write(_ name: String, _ text: String) throws -> String {
+        try text.write(toFile: path(name), atomically: false, encoding: .utf8)
+        return path(name)
+    }
+
+    public var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []).sorted() }
+}
+
 /// A seeded generator: SplitMix64 (Steele, Lea, Flood 2014).
 public struct Seeded: RandomNumberGenerator {
     private var state: UInt64

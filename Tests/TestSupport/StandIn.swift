@@ -8,13 +8,11 @@ import UnixSocket
 /// A socket in its own folder, and a function that serves each connection to it.
 public final class StandIn: Sendable {
     public let path: String
-    private let folder: URL
+    private let folder = Folder()
 
     /// - Parameter serve: receives each connection's number and descriptor, one after the other, and closes nothing.
     public init(_ serve: @escaping @Sendable (Int, CInt) -> Void) throws {
-        folder = Files.temporary()
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        path = folder.appendingPathComponent("stand-in.sock").path
+        path = folder.path("stand-in.sock")
         let listening = try ListeningSocket(path: path, mode: 0o600)
         let descriptor = listening.descriptor
         Thread.detachNewThread {
@@ -28,8 +26,6 @@ public final class StandIn: Sendable {
             }
         }
     }
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
 
     public static func isReadable(_ descriptor: CInt) -> Bool {
         var status = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

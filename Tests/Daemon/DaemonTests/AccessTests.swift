@@ -151,14 +151,12 @@ import UnixSocket
     }
 
     @Test func whereOneSocketCannotBeMadeNoneIsLeft() throws {
-        let folder = Files.temporary()
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let folder = Folder()
         let run = try DaemonProcess.run(
             Self.gimbald,
-            ["--socket", folder.appendingPathComponent("a").path, "--watch-socket", "\(folder.path)/none/b"])
+            ["--socket", folder.path("a"), "--watch-socket", folder.path("none/b")])
         #expect(run.status == 73)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+        #expect(folder.names.isEmpty)
     }
 
     // MARK: Users

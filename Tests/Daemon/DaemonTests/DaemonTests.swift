@@ -210,24 +210,20 @@ import Testing
     }
 
     @Test func anotherKindOfFileIsLeftAlone() throws {
-        let path = Files.temporary()
-            .path
-        try Data("mine".utf8).write(to: URL(fileURLWithPath: path))
-        defer { try? FileManager.default.removeItem(atPath: path) }
+        let folder = Folder()
+        let path = try folder.write("file", "mine")
         let (status, _, errors) = try DaemonProcess.run(gimbald, ["--socket", path])
         #expect(status == 73 && errors.contains("not a socket"))
         #expect(try String(contentsOfFile: path, encoding: .utf8) == "mine")
     }
 
     @Test func anotherProgramsSocketIsLeftAlone() throws {
-        let folder = Files.temporary()
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let other = try NotifySocket(at: folder.appendingPathComponent("datagrams").path)
+        let folder = Folder()
+        let other = try NotifySocket(at: folder.path("datagrams"))
         defer { withExtendedLifetime(other) {} }
         #expect(try DaemonProcess.run(gimbald, ["--socket", other.path]).status == 69)
         // Its socket is not removed, and no file of ours is there.
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["datagrams"])
+        #expect(folder.names == ["datagrams"])
     }
 
     @Test(arguments: [([], 0o660), (["--mode", "0600"], 0o600), (["--mode=666"], 0o666)])

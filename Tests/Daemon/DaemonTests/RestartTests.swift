@@ -166,10 +166,8 @@ import Testing
     }
 
     @Test func fingersOfADaemonThatEndsAreCancelledAndGoOnWithTheNextOneWithoutAJump() throws {
-        let folder = Files.temporary()
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let path = folder.appendingPathComponent("gimbal.sock").path
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let folder = Folder()
+        let path = folder.path("gimbal.sock")
         func daemon() throws -> DaemonProcess { try DaemonProcess(["--state-dir", folder.path], socket: path) }
         /// Pans from one point to another; returns the camera's longitude.
         func pan(_ surface: SocketClient, _ xs: StrideTo<Double>) throws -> Double {
@@ -266,8 +264,7 @@ import Testing
 
     /// A thread that saves must not take the signal that is meant for the next process.
     @Test func whoIsToEndWhileItSavesAndBeginsAnewEnds() throws {
-        let folder = Files.temporary()
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let folder = Folder()
         for number in 1...10 {
             let daemon = try DaemonProcess(["--state-dir", folder.path])
             let client = try SocketClient(daemon.socket)
@@ -358,8 +355,8 @@ import Testing
 
 /// A folder with a socket on which a previous process listened.
 private final class Place {
-    let folder = Files.temporary()
-    var socket: String { folder.appendingPathComponent("gimbal.sock").path }
+    private let folder = Folder()
+    var socket: String { folder.path("gimbal.sock") }
     let listener: CInt
     let lock: CInt
     private var others: [CInt] = []
@@ -367,15 +364,11 @@ private final class Place {
     struct Failure: Error {}
 
     init() throws {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let listening = try ListeningSocket(path: folder.appendingPathComponent("gimbal.sock").path, mode: 0o600)
+        let listening = try ListeningSocket(path: folder.path("gimbal.sock"), mode: 0o600)
         (listener, lock) = (listening.descriptor, listening.lock)
     }
 
-    deinit {
-        for descriptor in others { close(descriptor) }
-        try? FileManager.default.removeItem(at: folder)
-    }
+    deinit { for descriptor in others { close(descriptor) } }
 
     /// Returns the two ends of a connection; the other one is for the daemon.
     func connection() throws -> (client: CInt, other: CInt) {
@@ -391,8 +384,8 @@ private final class Place {
     func start(
         _ left: [UInt8], passing descriptors: [CInt: CInt], notifying manager: NotifySocket? = nil
     ) throws -> Child {
-        try Data(left).write(to: folder.appendingPathComponent("left"))
-        let file = open(folder.appendingPathComponent("left").path, O_RDONLY | O_CLOEXEC)
+        try Data(left).write(to: folder.url.appendingPathComponent("left"))
+        let file = open(folder.path("left"), O_RDONLY | O_CLOEXEC)
         var ends: [CInt] = [-1, -1]
         guard file >= 0, pipe(&ends) == 0 else { throw Failure() }
         var actions = posix_spawn_file_actions_t()

@@ -6,13 +6,13 @@ import Testing
 
 @Suite struct SettingsTests {
     private let gimbald = DaemonProcess.products.appendingPathComponent("gimbald")
-    private let file = Files.temporary(".conf").path
+    private let folder = Folder()
+    private var file: String { folder.path("gimbald.conf") }
 
-    private func write(_ text: String) throws { try text.write(toFile: file, atomically: true, encoding: .utf8) }
+    private func write(_ text: String) throws { try folder.write("gimbald.conf", text) }
 
     private func check(_ text: String) throws -> (status: CInt, output: String) {
         try write(text)
-        defer { unlink(file) }
         let (status, output, _) = try DaemonProcess.run(gimbald, ["--check-config", file])
         return (status, output.replacing(file, with: "FILE"))
     }
@@ -28,7 +28,6 @@ import Testing
 
     @Test func settingsAreTakenWhereTheFileIsNamed() throws {
         try write("# Two of them\r\n\n  cameras=2  \nlog-level = debug\n")
-        defer { unlink(file) }
         let daemon = try DaemonProcess([
             "--cameras", "1", "--config", file, "--log-level", "warning", "--log-level", "info",
         ])
@@ -66,7 +65,6 @@ import Testing
 
     @Test func aDaemonWithWrongSettingsDoesNotBegin() throws {
         try write("cameras = 0\n")
-        defer { unlink(file) }
         let (status, _, errors) = try DaemonProcess.run(gimbald, ["--config", file])
         #expect(status == 64 && errors == "gimbald: \(file):1: cameras \"0\" must be 1 to 65536; see gimbald --help\n")
     }
@@ -87,7 +85,6 @@ import Testing
 
     @Test func aRestartInPlaceReadsSettingsAnewAndRefusesWrongOnes() throws {
         let daemon = try DaemonProcess(["--config", file])
-        defer { unlink(file) }
         let client = try SocketClient(daemon.socket)
         try write("cameras = none\n")
         kill(daemon.process.processIdentifier, SIGUSR2)

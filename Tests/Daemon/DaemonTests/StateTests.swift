@@ -8,14 +8,11 @@ import Testing
 
 @testable import gimbald
 
-@Suite final class StateTests {
-    private let folder = Files.temporary()
+@Suite struct StateTests {
+    private let made = Folder()
+    private var folder: URL { made.url }
     private var file: URL { folder.appendingPathComponent("cameras.ndjson") }
     private var damaged: URL { folder.appendingPathComponent("cameras.ndjson.damaged") }
-
-    init() throws { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
 
     private func start(_ environment: [String: String]? = nil) throws -> DaemonProcess {
         guard let environment else { return try DaemonProcess(["--state-dir", folder.path]) }
@@ -26,8 +23,6 @@ import Testing
     private func waitUntilSaved(_ cameras: Int) throws {
         try waitUntil("\(cameras) cameras are saved") { fileSays(#""cameras":\#(cameras),"#) }
     }
-
-    private func names() -> [String] { (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? [] }
 
     /// Returns when a name was last added to the folder or removed.
     private func modified() throws -> Date? {
@@ -121,7 +116,7 @@ import Testing
             #expect(daemon.end(SIGTERM) == 0)
             #expect(daemon.log().contains("cannot be used"))
         }
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 2)
+        #expect(made.names.count == 2)
     }
 
     @Test func aFolderThatIsNotThereIsMade() throws {
@@ -159,7 +154,7 @@ import Testing
         let before = try modified()
         try client.send(forAll("get-camera"))
         try waitUntil("saving more is attempted") { try modified() != before }
-        try waitUntil("the attempt leaves nothing behind") { names() == [file.lastPathComponent] }
+        try waitUntil("the attempt leaves nothing behind") { made.names == [file.lastPathComponent] }
         #expect(fileSays(#""cameras":1,"#))
         try client.send(forAll("remove-camera"))
         try client.send(#"{"type":"get-camera","camera":"other"}"#)
@@ -233,7 +228,7 @@ import Testing
         let log = daemon.log()
         #expect(log.contains(mark) == (level == "debug") && !log.contains("\u{1b}"))
         #expect(log.split(separator: "\n").allSatisfy { $0.hasPrefix("gimbald: ") })
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["cameras.ndjson"])
+        #expect(made.names == ["cameras.ndjson"])
     }
 
     @Test func whatAFileHoldsIsNoLineOfTheLog() throws {
@@ -264,7 +259,7 @@ import Testing
         #expect(second.errors.contains("another daemon keeps its state in \(folder.path)"), "\(second.errors)")
         #expect(!FileManager.default.fileExists(atPath: socket))
         #expect(first.end(SIGTERM) == 0)
-        #expect(fileSays(#""camera":"main""#) && names() == ["cameras.ndjson"])
+        #expect(fileSays(#""camera":"main""#) && made.names == ["cameras.ndjson"])
     }
 
     @Test func whatCouldNotBeReadAtTheStartIsNotWrittenOver() throws {

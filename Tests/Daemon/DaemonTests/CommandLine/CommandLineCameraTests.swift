@@ -75,20 +75,18 @@ import Testing
     }
 
     @Test func replayTakesALeaseUntilItsTraceHasEnded() throws {
-        let trace = Files.temporary(".ndjson")
-        let lines = [
-            #"{"type":"trace","version":1}"#, #"{"type":"animate","timeMs":0,"update":{"kind":"zoom-in"}}"#, "",
-        ]
-        try lines.joined(separator: "\n").write(to: trace, atomically: true, encoding: .utf8)
-        defer { try? FileManager.default.removeItem(at: trace) }
+        let folder = Folder()
+        let header = #"{"type":"trace","version":1}"# + "\n"
+        let trace = try folder.write(
+            "trace.ndjson", header + #"{"type":"animate","timeMs":0,"update":{"kind":"zoom-in"}}"# + "\n")
         let watcher = try SocketClient(daemon.socket)
         #expect(try watcher.ask(#"{"type":"subscribe","events":["lease"]}"#)["type"]?.string == "subscribed")
-        let (status, output, errors) = try gimbal(daemon, ["replay", "--lease", "--speed", "max", trace.path])
+        let (status, output, errors) = try gimbal(daemon, ["replay", "--lease", "--speed", "max", trace])
         #expect(status == 0 && output.count == 1 && errors.isEmpty, "\(output) \(errors)")
         #expect(try watcher.receive(until: "lease-taken").last?.contains(#""label":"gimbal replay""#) == true)
         #expect(try watcher.receive(until: "lease-ended").contains { $0.contains(#""type":"reset""#) })
         _ = try watcher.ask(#"{"type":"take-lease","forMs":3600000,"label":"guide"}"#)
-        let (refused, _, why) = try gimbal(daemon, ["replay", "--lease", "--speed", "max", trace.path])
+        let (refused, _, why) = try gimbal(daemon, ["replay", "--lease", "--speed", "max", trace])
         #expect(refused == 75 && why.contains(#""guide" has leased this camera"#), "\(why)")
     }
 

@@ -20,13 +20,6 @@ import Testing
         return lines.joined(separator: "\n") + "\n"
     }()
 
-    private func inFolder(_ body: (URL) throws -> Void) throws {
-        let folder = Files.temporary()
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        try body(folder)
-    }
-
     @Test func aRecordingBecomesATraceThatADaemonPlays() throws {
         let (status, trace, errors) = try gimbal(nil, ["convert", "-"], input: pinch)
         #expect(status == 0)
@@ -128,23 +121,18 @@ import Testing
     }
 
     @Test func aRecordingMayBeConvertedInItsPlace() throws {
-        try inFolder { folder in
-            let file = folder.appendingPathComponent("pinch.ndjson")
-            // More than one read returns.
-            let long = pinch + String(repeating: "\n", count: 600_000)
-            try Data(long.utf8).write(to: file)
-            #expect(try gimbal(nil, ["convert", file.path, "-o", file.path, "--force"]).status == 0)
-            let trace = try String(contentsOf: file, encoding: .utf8)
-            #expect(trace.hasPrefix(#"{"type":"trace""#) && trace.hasSuffix("{\"type\":\"trace-end\"}\n"))
-            // A failure leaves the existing file as it was, and no other.
-            let other = folder.appendingPathComponent("other")
-            try Data("no recording\n".utf8).write(to: other)
-            #expect(try gimbal(nil, ["convert", other.path, "-o", file.path, "--force"]).status == 65)
-            #expect(try String(contentsOf: file, encoding: .utf8) == trace)
-            #expect(
-                try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["other", "pinch.ndjson"])
-            #expect(try gimbal(nil, ["convert", file.path, "-o", "/dev/full"]).status == 74)
-        }
+        let folder = Folder()
+        // More than one read returns.
+        let file = try folder.write("pinch.ndjson", pinch + String(repeating: "\n", count: 600_000))
+        #expect(try gimbal(nil, ["convert", file, "-o", file, "--force"]).status == 0)
+        let trace = try String(contentsOfFile: file, encoding: .utf8)
+        #expect(trace.hasPrefix(#"{"type":"trace""#) && trace.hasSuffix("{\"type\":\"trace-end\"}\n"))
+        // A failure leaves the existing file as it was, and no other.
+        let other = try folder.write("other", "no recording\n")
+        #expect(try gimbal(nil, ["convert", other, "-o", file, "--force"]).status == 65)
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == trace)
+        #expect(folder.names == ["other", "pinch.ndjson"])
+        #expect(try gimbal(nil, ["convert", file, "-o", "/dev/full"]).status == 74)
     }
 
     @Test func whatCannotBeReadIsSaidInOneLine() throws {
@@ -241,24 +229,22 @@ import Testing
     }
 
     @Test func aNameNeedNotBeUTF8() throws {
-        try inFolder { folder in
-            let script = "f=$1/$(printf 'a\\377b'); cat >\"$f\"; \"$2\" inspect --json \"$f\""
-            let program = DaemonProcess.products.appendingPathComponent("gimbal").path
-            let (status, output, errors) = try DaemonProcess.run(
-                URL(fileURLWithPath: "/bin/bash"), ["-c", script, "bash", folder.path, program],
-                input: Array(pinch.utf8))
-            #expect(status == 0 && output.contains("\"frames\":22"), "\(errors)")
-        }
+        let folder = Folder()
+        let script = "f=$1/$(printf 'a\\377b'); cat >\"$f\"; \"$2\" inspect --json \"$f\""
+        let program = DaemonProcess.products.appendingPathComponent("gimbal").path
+        let (status, output, errors) = try DaemonProcess.run(
+            URL(fileURLWithPath: "/bin/bash"), ["-c", script, "bash", folder.path, program],
+            input: Array(pinch.utf8))
+        #expect(status == 0 && output.contains("\"frames\":22"), "\(errors)")
     }
 
     @Test func aPictureIsWrittenWhereItIsWanted() throws {
-        try inFolder { folder in
-            let file = folder.appendingPathComponent("pinch.svg")
-            let (status, output, errors) = try gimbal(nil, ["plot", "-", "-o", file.path], input: pinch)
-            #expect(status == 0 && output.isEmpty && errors.contains("-:10: skipped"))
-            let picture = try String(contentsOf: file, encoding: .utf8)
-            #expect(picture.hasPrefix("<svg ") && picture.hasSuffix("</svg>\n"))
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["pinch.svg"])
-        }
+        let folder = Folder()
+        let file = folder.path("pinch.svg")
+        let (status, output, errors) = try gimbal(nil, ["plot", "-", "-o", file], input: pinch)
+        #expect(status == 0 && output.isEmpty && errors.contains("-:10: skipped"))
+        let picture = try String(contentsOfFile: file, encoding: .utf8)
+        #expect(picture.hasPrefix("<svg ") && picture.hasSuffix("</svg>\n"))
+        #expect(folder.names == ["pinch.svg"])
     }
 }

@@ -4,27 +4,6 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A folder that is removed with the test.
-final class Folder {
-    let url: URL
-
-    init() throws {
-        url = Files.temporary()
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(at: url) }
-
-    func path(_ name: String) -> String { url.appendingPathComponent(name).path }
-
-    func write(_ name: String, _ text: String) throws -> String {
-        try text.write(toFile: path(name), atomically: false, encoding: .utf8)
-        return path(name)
-    }
-
-    var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []).sorted() }
-}
-
 /// A `gimbal` that runs beside the test.
 final class Running {
     let process = Process()
@@ -83,7 +62,7 @@ final class Running {
 @Suite struct CommandLineSignalTests {
     @Test(arguments: [["edit", "--speed", "2"], ["cut", "--until", "1s"], ["run"], ["shrink"]])
     func whatIsMadeOfAPipeThatASignalEndsTakesNoFilesPlace(_ words: [String]) throws {
-        let folder = try Folder()
+        let folder = Folder()
         let file = try folder.write("whole.ndjson", "what was there\n")
         let output = words == ["run"] ? [] : ["-o", file, "--force"]
         let command = words == ["shrink"] ? ["--", "false", "{}"] : []
@@ -111,7 +90,7 @@ final class Running {
         (["convert", "in.ndjson", "-o", "out.ndjson"], SIGINT), (["convert", "in.ndjson", "-o", "out.ndjson"], SIGHUP),
     ])
     func aSignalEndsWhatReadsALargeFileAndNothingUnfinishedStays(_ words: [String], _ signal: CInt) throws {
-        let folder = try Folder()
+        let folder = Folder()
         // A trace is copied, not converted, which takes too little time.
         let isConverted = words.first == "convert"
         let text = isConverted ? String(repeating: getevent, count: 2000) : Self.longTrace
@@ -148,7 +127,7 @@ final class Running {
 
     @Test(arguments: [(SIGINT, CInt(0)), (SIGTERM, -SIGTERM)])
     func aLiveRecordingIsWholeWhenASignalEndsIt(_ signal: CInt, _ expected: CInt) throws {
-        let folder = try Folder()
+        let folder = Folder()
         let running = try Running(["convert", "-", "-o", folder.path("out.ndjson")], readsPipe: true)
         try running.write(String(getevent.prefix(10)))
         // The data in the pipe when the signal arrives is still used.
@@ -167,7 +146,7 @@ final class Running {
         let (status, output, _) = running.end(SIGINT)
         #expect(status == 0)
         // The same as from a file of these bytes: the signal loses nothing.
-        let folder = try Folder()
+        let folder = Folder()
         let file = try folder.write("touch.getevent", getevent)
         let whole = try JSON(gimbal(nil, ["inspect", file, "--json"]).output.first ?? "")
         let frames = try #require(whole["frames"]?.number)
@@ -176,7 +155,7 @@ final class Running {
     }
 
     @Test func whatIsNamedBehindAPipeThatASignalEndsIsSaidNotToBeChecked() throws {
-        let folder = try Folder()
+        let folder = Folder()
         let trace = try folder.write("wrong.ndjson", "{}\n")
         let running = try Running(["check", "-", trace], readsPipe: true)
         try running.write(#"{"type":"trace","version":1}"# + "\n")
@@ -187,7 +166,7 @@ final class Running {
     }
 
     @Test func aSecondSignalEndsAtOnceAndLeavesNothing() throws {
-        let folder = try Folder()
+        let folder = Folder()
         let input = try folder.write("in.ndjson", Self.longTrace)
         let running = try Running(["plot", input, "-o", folder.path("out.svg")])
         try waitUntil("it has begun to read") { running.hasRead(input) }
@@ -226,7 +205,7 @@ final class Running {
     @Test(arguments: ["convert", "plot", "record"])
     func aFileThatIsThereIsReplacedByForceOnly(_ command: String) throws {
         let daemon = try DaemonProcess()
-        let folder = try Folder()
+        let folder = Folder()
         let trace = try folder.write(
             "in.ndjson",
             #"{"type":"trace","version":1}"# + "\n" + #"{"type":"move","timeMs":0,"update":{"kind":"zoom-in"}}"# + "\n")
@@ -246,7 +225,7 @@ final class Running {
 
     @Test func aRecordingThatCannotBeWrittenFailsAtOnce() throws {
         let daemon = try DaemonProcess()
-        let folder = try Folder()
+        let folder = Folder()
         let none = try gimbal(daemon, ["record", "-o", folder.path("no/where.ndjson")])
         #expect(none.status == 74 && none.errors.contains("where.ndjson"))
         // A failure for another reason neither leaves a file behind nor removes one.
@@ -260,7 +239,7 @@ final class Running {
 
     @Test func aRecordingGrowsInItsPlaceAndEndsWholeOnHangUp() throws {
         let daemon = try DaemonProcess()
-        let folder = try Folder()
+        let folder = Folder()
         let client = try SocketClient(daemon.socket)
         let running = try Running(
             ["record", "-o", folder.path("out.ndjson")], environment: ["GIMBAL_SOCKET": daemon.socket])
@@ -274,7 +253,7 @@ final class Running {
     }
 
     @Test func aLinkedFileIsReplacedAndTheLinkStays() throws {
-        let folder = try Folder()
+        let folder = Folder()
         let trace = try folder.write("in.ndjson", #"{"type":"trace","version":1}"# + "\n")
         let target = try folder.write("target.ndjson", "old")
         let link = folder.path("link.ndjson")

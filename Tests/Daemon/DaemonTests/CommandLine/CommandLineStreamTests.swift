@@ -7,9 +7,7 @@ import Testing
 @Suite struct CommandLineStreamTests {
     /// Runs a shell script in its own folder, with `gimbal` as a function and `input` as its standard input.
     private func shell(_ script: String, input: [UInt8] = []) throws -> (status: CInt, output: String, errors: String) {
-        let folder = Files.temporary()
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let folder = Folder()
         let program = DaemonProcess.products.appendingPathComponent("gimbal").path
         let prologue = "set -u; cd '\(folder.path)'; gimbal() { '\(program)' \"$@\"; }\n"
         return try DaemonProcess.run(URL(fileURLWithPath: "/bin/bash"), ["-c", prologue + script], input: input)

@@ -28,9 +28,7 @@ func subcommands() throws -> [String] {
 
     @Test func theFirstExamplesOfTheHelpWorkAsTheyArePrinted() throws {
         let daemon = try DaemonProcess()
-        let folder = Files.temporary("")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let folder = Folder()
         let help = try gimbal(nil, ["--help"]).output
         let examples = help.drop { $0 != "Examples:" }.dropFirst().prefix { $0.hasPrefix("  gimbal ") }
         #expect(examples.count == 3)
@@ -128,20 +126,19 @@ func subcommands() throws -> [String] {
 
     @Test func aReplayThatAnotherEndsSaysSo() throws {
         let daemon = try DaemonProcess()
-        let trace = Files.temporary(".ndjson")
-        defer { try? FileManager.default.removeItem(at: trace) }
-        try Data(
+        let folder = Folder()
+        let trace = try folder.write(
+            "trace.ndjson",
             """
             {"type":"trace","version":1}
             {"type":"move","timeMs":0,"update":{"kind":"zoom-in"}}
             {"type":"move","timeMs":3600000,"update":{"kind":"zoom-in"}}
             {"type":"trace-end"}
 
-            """.utf8
-        ).write(to: trace)
+            """)
         let (replay, output, errors) = (Process(), Pipe(), Pipe())
         replay.executableURL = DaemonProcess.products.appendingPathComponent("gimbal")
-        replay.arguments = ["replay", "--socket", daemon.socket, trace.path]
+        replay.arguments = ["replay", "--socket", daemon.socket, trace]
         (replay.standardOutput, replay.standardError) = (output, errors)
         try replay.run()
         let other = try SocketClient(daemon.socket)
@@ -173,9 +170,7 @@ func subcommands() throws -> [String] {
     }
 
     @Test func aWatcherOfAllComesBackToTheNextDaemon() throws {
-        let state = Files.temporary()
-        try FileManager.default.createDirectory(at: state, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: state) }
+        let state = Folder()
         let daemon = try DaemonProcess(["--state-dir", state.path])
         let (watcher, output, errors) = (Process(), Pipe(), Pipe())
         watcher.executableURL = DaemonProcess.products.appendingPathComponent("gimbal")

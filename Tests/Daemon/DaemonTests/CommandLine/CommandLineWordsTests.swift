@@ -179,11 +179,10 @@ import Testing
     }
 
     @Test func aFileIsNoLineToSend() throws {
-        let file = Files.temporary(".ndjson")
-        try "{}\n".write(to: file, atomically: true, encoding: .utf8)
-        defer { try? FileManager.default.removeItem(at: file) }
-        let (status, _, errors) = try gimbal(nil, ["send", file.path])
-        #expect(status == 64 && errors.contains("'gimbal send <\(file.path)'"), "\(errors)")
+        let folder = Folder()
+        let file = try folder.write("lines.ndjson", "{}\n")
+        let (status, _, errors) = try gimbal(nil, ["send", file])
+        #expect(status == 64 && errors.contains("'gimbal send <\(file)'"), "\(errors)")
     }
 
     // MARK: Completion

@@ -52,18 +52,16 @@ import Testing
     }
 
     @Test func theFileOfATrialIsInTheFolderForSuchFilesAndGoesWithTheCommand() throws {
-        let folder = Files.temporary()
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let folder = Folder()
         let program = DaemonProcess.products.appendingPathComponent("gimbal")
         let trials = [(["sh", "-c", "echo {} >$TMPDIR/seen; exit 3"], 0), (["no-such-program", "{}"], 64)]
         for (command, status) in trials {
             let (found, _, errors) = try DaemonProcess.run(
                 program, ["shrink", "--limit", "1", sample, "--"] + command, environment: ["TMPDIR": folder.path])
             #expect(found == CInt(status), "\(errors)")
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["seen"])
+            #expect(folder.names == ["seen"])
         }
-        let seen = try String(contentsOf: folder.appendingPathComponent("seen"), encoding: .utf8)
+        let seen = try String(contentsOfFile: folder.path("seen"), encoding: .utf8)
         #expect(seen.hasPrefix(folder.path + "/gimbal-") && seen.hasSuffix(".ndjson\n"))
     }
 }

@@ -9,28 +9,22 @@ import Testing
 import FoundationXML
 #endif
 
-@Suite final class ExpectTests {
-    private let folder = Files.temporary()
+@Suite struct ExpectTests {
+    private let folder = Folder()
     private let sample = Files.root.appendingPathComponent("Protocols/examples/traces/pinch-and-rotate.ndjson").path
     private let golden: String
 
     /// Each test has its own trace and golden file.
     init() throws {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        golden = folder.appendingPathComponent("pinch.golden.ndjson").path
-        try FileManager.default.copyItem(atPath: sample, toPath: folder.appendingPathComponent("pinch.ndjson").path)
+        golden = folder.path("pinch.golden.ndjson")
+        try FileManager.default.copyItem(atPath: sample, toPath: folder.path("pinch.ndjson"))
         let made = try gimbal(nil, ["expect", sample, "--golden", golden, "--update"])
         try #require(made.status == 0 && made.errors.contains("is new"), "\(made.errors)")
     }
 
-    deinit { try? FileManager.default.removeItem(at: folder) }
+    private func path(_ name: String) -> String { folder.path(name) }
 
-    private func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
-
-    private func write(_ text: String, to name: String) throws -> String {
-        try Data(text.utf8).write(to: folder.appendingPathComponent(name))
-        return path(name)
-    }
+    private func write(_ text: String, to name: String) throws -> String { try folder.write(name, text) }
 
     private func lines(_ file: String) throws -> [String] {
         try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").map(String.init)

@@ -4,14 +4,10 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite final class ExportTests {
-    private let folder = Files.temporary()
+@Suite struct ExportTests {
+    private let folder = Folder()
 
-    init() throws { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
-
-    private func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
+    private func path(_ name: String) -> String { folder.path(name) }
 
     private func sample(_ name: String) -> String {
         Files.root.appendingPathComponent("Protocols/examples/traces/\(name).ndjson").path
@@ -27,7 +23,7 @@ import Testing
         files.removeAll { $0.lastPathComponent == "gestures.libinput-debug-events.txt" }
         files += Files.list("Protocols/examples/traces", "ndjson")
         for (seed, size) in [(3, "390x844"), (6, "358.4x637.2")] {
-            let made = folder.appendingPathComponent("made-\(seed)")
+            let made = folder.url.appendingPathComponent("made-\(seed)")
             let arguments = ["random", "--seed", "\(seed)", "--viewport", size, "--duration", "3s", "-o", made.path]
             #expect(try gimbal(nil, ["make"] + arguments).status == 0)
             files.append(made)
@@ -43,6 +39,12 @@ import Testing
         }
     }
 
+    private func program(_ name: String, _ script: String) throws -> String {
+        try folder.write(name, script)
+        chmod(path(name), 0o755)
+        return path(name)
+    }
+
     /// Returns a stand-in for adb that keeps its input and exits as adb does with or without a phone that has `uinput`.
     private func adb(status: Int = 0) throws -> String {
         let script = """
@@ -51,9 +53,7 @@ import Testing
             cat >\(path("bytes"))
             exit \(status)
             """
-        try Data(script.utf8).write(to: URL(fileURLWithPath: path("adb")))
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path("adb"))
-        return path("adb")
+        return try program("adb", script)
     }
 
     @Test func aPhoneIsSentTheVeryBytesOfTheExport() throws {
@@ -97,9 +97,7 @@ import Testing
                         while data := connection.recv(4096):
                             file.write(data)
             """
-        try Data(script.utf8).write(to: URL(fileURLWithPath: path("phone")))
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path("phone"))
-        return path("phone")
+        return try program("phone", script)
     }
 
     @Test func scrcpyIsSentTheFingersOfTheExport() throws {

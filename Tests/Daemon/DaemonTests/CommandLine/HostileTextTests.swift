@@ -208,11 +208,9 @@ struct HostileAnswers: Sendable, CustomTestStringConvertible {
 
     @Test(arguments: fileCommands.keys.sorted()) func noFileSteersTheTerminal(_ command: String) throws {
         let daemon = try DaemonProcess()
-        let folder = Files.temporary()
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let folder = Folder()
         var count = 0
-        for file in try Self.files(in: folder) {
+        for file in try Self.files(in: folder.url) {
             for arguments in Self.fileCommands[command] ?? [] {
                 let words = arguments.map {
                     $0.replacing("FILE", with: file).replacing("SAMPLE", with: Self.sample).replacing(

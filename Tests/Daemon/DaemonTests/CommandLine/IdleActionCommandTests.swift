@@ -4,12 +4,11 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite final class IdleActionCommandTests {
-    private let folder = Files.temporary()
+@Suite struct IdleActionCommandTests {
+    private let folder = Folder()
     private let daemon: DaemonProcess
 
     init() throws {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let header =
             #"{"type":"trace","version":1,"position":{"target":{"latitude":30,"longitude":20},"zoom":7}}"# + "\n"
         let zoom = #"{"type":"animate","timeMs":0,"update":{"kind":"zoom-to","zoom":9},"durationMs":600000}"# + "\n"
@@ -17,13 +16,11 @@ import Testing
             ("tour.ndjson", header + zoom), ("bad.ndjson", header + "{}\n"), (".hidden", header),
             ("not a name", header),
         ] {
-            try Data(text.utf8).write(to: folder.appendingPathComponent(name))
+            try folder.write(name, text)
         }
-        #expect(mkfifo(folder.appendingPathComponent("pipe").path, 0o600) == 0)
+        #expect(mkfifo(folder.path("pipe"), 0o600) == 0)
         daemon = try DaemonProcess(["--trace-dir", folder.path])
     }
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
 
     private func answer(_ words: String) throws -> JSON {
         let (status, output, errors) = try gimbal(daemon, words.split(separator: " ").map(String.init))
@@ -58,8 +55,7 @@ import Testing
         let way = try watcher.receive(until: "reset").map { try JSON($0) }
         #expect(way.dropLast().allSatisfy { $0["reason"]?.string == "attract" })
         #expect(way.last?["position"]?["zoom"]?.number == 7)
-        let tour = folder.appendingPathComponent("tour.ndjson")
-        try FileManager.default.copyItem(at: tour, to: folder.appendingPathComponent("again.ndjson"))
+        try FileManager.default.copyItem(atPath: folder.path("tour.ndjson"), toPath: folder.path("again.ndjson"))
         kill(daemon.process.processIdentifier, SIGUSR2)
         try waitUntil("the next process has two traces") { try answer("traces")["traces"]?.array?.count == 2 }
         // The replay continues.

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite struct RunTests {
-    private let folder = Files.temporary()
+    private let folder = Folder()
 
     /// Compares the output of both for these files, and their errors for invalid lines.
     private func compare(_ files: [String]) throws -> String {
@@ -29,16 +29,9 @@ import Testing
 
     /// Invalid lines, several traces in one file, other cameras, times that begin anywhere: everything in the cases.
     @Test func theConformanceCasesMakeTheDaemonsBytes() throws {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        var files: [String] = []
         // A paused replay would wait for a client to resume it.
         let traces = try ConformanceCase.all().compactMap(\.trace).filter { !$0.contains("\"pause") }
-        for (index, trace) in traces.enumerated() {
-            let file = folder.appendingPathComponent("\(1000 + index).ndjson")
-            try Data(trace.utf8).write(to: file)
-            files.append(file.path)
-        }
+        let files = try traces.enumerated().map { try folder.write("\(1000 + $0).ndjson", $1) }
         #expect(files.count > 90)
         _ = try compare(files)
     }
@@ -50,13 +43,10 @@ import Testing
     }
 
     @Test func whatAHeaderSaysOfPlayingMakesTheDaemonsBytes() throws {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
         let sample = try Files.text("Protocols/examples/traces/tilt.ndjson")
         func file(_ members: String) throws -> String {
-            let file = folder.appendingPathComponent("\(UUID().uuidString).ndjson")
-            try Data(sample.replacing(#""type":"trace""#, with: #""type":"trace",\#(members)"#).utf8).write(to: file)
-            return file.path
+            let text = sample.replacing(#""type":"trace""#, with: #""type":"trace",\#(members)"#)
+            return try folder.write("\(UUID().uuidString).ndjson", text)
         }
         let part = try compare([file(#""loop":2,"fromMs":100,"untilMs":200,"idleTimeLimitMs":5,"durationMs":9"#)])
         #expect(part.matches(of: /"type":"reset"/).count == 2)

@@ -33,7 +33,7 @@ import Testing
 
     @Test func aTourThatIsInterruptedStopsTheCamera() throws {
         let daemon = try DaemonProcess()
-        let folder = try Folder()
+        let folder = Folder()
         let client = try daemon.subscriber()
         let running = try Running(
             ["tour", try folder.write("long.json", tour(3_600_000))], environment: ["GIMBAL_SOCKET": daemon.socket])
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test func whatIsLeftOutAndWhatIsWrongIsSaidWithItsLine() throws {
-        let folder = try Folder()
+        let folder = Folder()
         let kml = try String(contentsOfFile: sample("alps.kml"), encoding: .utf8)
         let sound = try folder.write(
             "a.kml", kml.replacingOccurrences(of: "<gx:Wait>", with: "<gx:SoundCue/><gx:Wait>"))
@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test(.needs("unzip", "python3")) func aKMZFileIsReadByItsNameAndOneFromAPipeIsRefused() throws {
-        let folder = try Folder()
+        let folder = Folder()
         let script = #"cp "$1" "$2/doc.kml" && cd "$2" && python3 -m zipfile -c alps.kmz doc.kml && "$0" tour"#
         func run(_ rest: String) throws -> (status: CInt, output: String, errors: String) {
             let words = [DaemonProcess.products.path + "/gimbal", sample("alps.kml"), folder.url.path]
@@ -135,7 +135,7 @@ import Testing
     @Test(arguments: ["json", "kml"]) func aLiveCameraLeavesATourThatBringsItToTheSamePlaces(_ format: String) throws {
         let daemon = try DaemonProcess()
         let client = try SocketClient(daemon.socket)
-        let folder = try Folder()
+        let folder = Folder()
         let file = folder.path("recorded")
         let running = try Running(
             ["tour", "--record", "--to", format, "-o", file], environment: ["GIMBAL_SOCKET": daemon.socket])
