@@ -21,6 +21,9 @@ public final class DaemonProcess {
         return folder
     }()
 
+    public static let gimbal = products.appendingPathComponent("gimbal")
+    public static let gimbald = products.appendingPathComponent("gimbald")
+
     public struct NotReady: Error, CustomStringConvertible {
         public let description: String
     }
@@ -37,7 +40,7 @@ public final class DaemonProcess {
         self.socket = socket ?? folder.path("gimbal.sock")
         watchSocket = folder.path("watch.sock")
         let sockets = ["--socket", self.socket] + (watches ? ["--watch-socket", watchSocket] : [])
-        let command = [Self.products.appendingPathComponent("gimbald").path] + sockets + arguments
+        let command = [Self.gimbald.path] + sockets + arguments
         process.executableURL = URL(fileURLWithPath: prelude == nil ? command[0] : "/bin/sh")
         process.arguments = prelude.map { ["-c", $0 + #"; exec "$0" "$@""#] + command } ?? Array(command.dropFirst())
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }

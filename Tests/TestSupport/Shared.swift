@@ -18,6 +18,11 @@ public enum Files {
         FileManager.default.temporaryDirectory.appendingPathComponent("gimbal-\(UUID().uuidString.prefix(8))\(ending)")
     }
 
+    /// Returns the path of one of the sample traces.
+    public static func sample(_ name: String) -> String {
+        root.appendingPathComponent("Protocols/examples/traces/\(name).ndjson").path
+    }
+
     public static func data(_ path: String) throws -> [UInt8] {
         Array(try Data(contentsOf: root.appendingPathComponent(path)))
     }

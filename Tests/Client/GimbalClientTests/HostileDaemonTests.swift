@@ -186,8 +186,7 @@ struct HostileAnswer: Sendable, CustomTestStringConvertible {
     private func run(_ command: [String], _ stranger: StandIn) throws -> (status: CInt, output: String, errors: String)
     {
         let arguments = command.map { $0.hasPrefix("Protocols/") ? Files.root.appendingPathComponent($0).path : $0 }
-        return try DaemonProcess.run(
-            DaemonProcess.products.appendingPathComponent("gimbal"), arguments + ["--socket", stranger.path])
+        return try DaemonProcess.run(DaemonProcess.gimbal, arguments + ["--socket", stranger.path])
     }
 
     @Test(arguments: commands) func anEndlessLineEndsAProgram(_ command: [String]) throws {

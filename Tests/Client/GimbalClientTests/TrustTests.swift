@@ -66,8 +66,8 @@ import Testing
         let program = place + "/gimbal"
         // By a separate process: another test's child could inherit a descriptor that writes here, and a file that is
         // open for writing cannot be run.
-        let built = DaemonProcess.products.appendingPathComponent("gimbal").path
-        #expect(try DaemonProcess.run(URL(fileURLWithPath: "/bin/cp"), [built, program]).status == 0)
+        #expect(
+            try DaemonProcess.run(URL(fileURLWithPath: "/bin/cp"), [DaemonProcess.gimbal.path, program]).status == 0)
         let trap = "/tmp/gimbal-\(Self.user)"
         #expect(mkdir(trap, 0o755) == 0)
         defer { try? FileManager.default.removeItem(atPath: trap) }

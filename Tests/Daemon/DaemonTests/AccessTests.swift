@@ -10,7 +10,6 @@ import UnixSocket
 @testable import gimbald
 
 @Suite struct AccessTests {
-    private static let gimbald = DaemonProcess.products.appendingPathComponent("gimbald")
     private let move = #"{"type":"move","id":1,"update":{"kind":"zoom-in"}}"#
 
     /// An unassigned user ID.
@@ -114,15 +113,14 @@ import UnixSocket
 
     @Test func theProgramSaysThatItIsDenied() throws {
         let daemon = try DaemonProcess(watches: true)
-        let gimbal = DaemonProcess.products.appendingPathComponent("gimbal")
         let environment = ["GIMBAL_SOCKET": daemon.watchSocket]
-        let get = try DaemonProcess.run(gimbal, ["get"], environment: environment)
+        let get = try DaemonProcess.run(DaemonProcess.gimbal, ["get"], environment: environment)
         #expect(get.status == 0 && get.output.contains("\"camera\":\"main\""))
-        let move = try DaemonProcess.run(gimbal, ["move", "--zoom", "9"], environment: environment)
+        let move = try DaemonProcess.run(DaemonProcess.gimbal, ["move", "--zoom", "9"], environment: environment)
         #expect(move.status == 1 && move.errors.contains("watch socket"))
         #expect(move.errors.split(separator: "\n").count == 1)
-        let trace = Files.root.appendingPathComponent("Protocols/examples/traces/pinch-and-rotate.ndjson").path
-        let replay = try DaemonProcess.run(gimbal, ["replay", trace], environment: environment)
+        let words = ["replay", Files.sample("pinch-and-rotate")]
+        let replay = try DaemonProcess.run(DaemonProcess.gimbal, words, environment: environment)
         #expect(replay.status == 65 && replay.errors.contains("watch socket"))
     }
 
@@ -145,7 +143,7 @@ import UnixSocket
         ["--socket", "/tmp/same", "--watch-socket", "/tmp/same"],
     ])
     func aWrongNameIsOneLineAndExitCode64(_ arguments: [String]) throws {
-        let (status, output, errors) = try DaemonProcess.run(Self.gimbald, arguments)
+        let (status, output, errors) = try DaemonProcess.run(DaemonProcess.gimbald, arguments)
         #expect(status == 64 && output.isEmpty)
         #expect(errors.split(separator: "\n").count == 1 && errors.contains(arguments[0].prefix { $0 != "=" }))
     }
@@ -153,7 +151,7 @@ import UnixSocket
     @Test func whereOneSocketCannotBeMadeNoneIsLeft() throws {
         let folder = Folder()
         let run = try DaemonProcess.run(
-            Self.gimbald,
+            DaemonProcess.gimbald,
             ["--socket", folder.path("a"), "--watch-socket", folder.path("none/b")])
         #expect(run.status == 73)
         #expect(folder.names.isEmpty)

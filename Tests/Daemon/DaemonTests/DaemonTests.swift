@@ -5,8 +5,6 @@ import TestSupport
 import Testing
 
 @Suite struct DaemonTests {
-    private let gimbald = DaemonProcess.products.appendingPathComponent("gimbald")
-
     // MARK: The protocol
 
     @Test func everyConformanceCaseHoldsOverASocket() throws {
@@ -158,7 +156,7 @@ import Testing
         (["--socket"], "--socket"), (["--log-level", "loud"], "--log-level"),
     ])
     func aWrongOptionIsOneLineAndExitCode64(arguments: [String], named: String) throws {
-        let (status, output, errors) = try DaemonProcess.run(gimbald, arguments)
+        let (status, output, errors) = try DaemonProcess.run(DaemonProcess.gimbald, arguments)
         #expect(status == 64 && output.isEmpty)
         #expect(errors.split(separator: "\n").count == 1 && errors.contains(named))
     }
@@ -182,9 +180,9 @@ import Testing
     }
 
     @Test func versionAndHelpAreWrittenToStandardOutput() throws {
-        let version = try DaemonProcess.run(gimbald, ["--version"])
+        let version = try DaemonProcess.run(DaemonProcess.gimbald, ["--version"])
         #expect(version.status == 0 && version.output.hasPrefix("gimbald ") && version.errors.isEmpty)
-        let help = try DaemonProcess.run(gimbald, ["--help"])
+        let help = try DaemonProcess.run(DaemonProcess.gimbald, ["--help"])
         for option in [
             "--socket", "--mode", "--limit", "\n  cameras  ", "\n  connections  ", "--log-level", "--version", "--help",
         ] {
@@ -194,7 +192,7 @@ import Testing
 
     @Test func aLivingDaemonsSocketIsNotTaken() throws {
         let daemon = try DaemonProcess()
-        let (status, _, errors) = try DaemonProcess.run(gimbald, ["--socket", daemon.socket])
+        let (status, _, errors) = try DaemonProcess.run(DaemonProcess.gimbald, ["--socket", daemon.socket])
         #expect(status == 69 && errors.split(separator: "\n").count == 1)
         #expect(try SocketClient(daemon.socket).answersPing())
     }
@@ -212,7 +210,7 @@ import Testing
     @Test func anotherKindOfFileIsLeftAlone() throws {
         let folder = Folder()
         let path = try folder.write("file", "mine")
-        let (status, _, errors) = try DaemonProcess.run(gimbald, ["--socket", path])
+        let (status, _, errors) = try DaemonProcess.run(DaemonProcess.gimbald, ["--socket", path])
         #expect(status == 73 && errors.contains("not a socket"))
         #expect(try String(contentsOfFile: path, encoding: .utf8) == "mine")
     }
@@ -221,7 +219,7 @@ import Testing
         let folder = Folder()
         let other = try NotifySocket(at: folder.path("datagrams"))
         defer { withExtendedLifetime(other) {} }
-        #expect(try DaemonProcess.run(gimbald, ["--socket", other.path]).status == 69)
+        #expect(try DaemonProcess.run(DaemonProcess.gimbald, ["--socket", other.path]).status == 69)
         // Its socket is not removed, and no file of ours is there.
         #expect(folder.names == ["datagrams"])
     }
@@ -295,7 +293,7 @@ import Testing
         let path = Files.temporary().path
         let process = Process()
         process.executableURL = activate
-        process.arguments = ["--listen=\(path)", gimbald.path]
+        process.arguments = ["--listen=\(path)", DaemonProcess.gimbald.path]
         process.standardError = FileHandle.nullDevice
         try process.run()
         defer {

@@ -7,8 +7,6 @@ import Testing
 @testable import gimbald
 
 @Suite struct LimitTests {
-    private let gimbald = DaemonProcess.products.appendingPathComponent("gimbald")
-
     /// Each limit's name and default, according to the help.
     private var told: [(name: String, standard: Int)] {
         Options.limits.compactMap { limit in

@@ -8,8 +8,6 @@ import Testing
 @testable import gimbald
 
 @Suite struct LogTests {
-    private let gimbald = DaemonProcess.products.appendingPathComponent("gimbald")
-
     @Test func debugNamesUserProcessCameraAndRefusedLines() throws {
         let daemon = try DaemonProcess(["--log-level", "debug"])
         let client = try SocketClient(daemon.socket)
@@ -70,7 +68,7 @@ import Testing
         defer { unlink(path) }
         let (process, errors) = (Process(), Pipe())
         process.executableURL = activate
-        process.arguments = ["--listen=\(path)", gimbald.path, "--nonsense"]
+        process.arguments = ["--listen=\(path)", DaemonProcess.gimbald.path, "--nonsense"]
         process.standardError = errors
         try process.run()
         defer { if process.isRunning { process.terminate() } }
@@ -88,7 +86,7 @@ import Testing
     @Test func theServiceManagersStatusSaysWhyTheDaemonCannotStart() throws {
         let manager = try NotifySocket()
         let (status, _, errors) = try DaemonProcess.run(
-            gimbald, ["--max-cameras", "0"], environment: ["NOTIFY_SOCKET": manager.path])
+            DaemonProcess.gimbald, ["--max-cameras", "0"], environment: ["NOTIFY_SOCKET": manager.path])
         #expect(status == 64 && errors.hasPrefix("gimbald: --max-cameras"))
         #expect(manager.receive()?.hasPrefix("STATUS=--max-cameras \"0\" must be") == true)
     }
@@ -104,7 +102,7 @@ import Testing
 
     @Test(arguments: ["</dev/null", "<."]) func aDescriptorThatNobodyCanConnectToIsNamed(_ file: String) throws {
         let shell = URL(fileURLWithPath: "/bin/sh")
-        let words = ["-c", "export LISTEN_FDS=1 LISTEN_PID=$$; exec 3\(file); exec \"$0\"", gimbald.path]
+        let words = ["-c", "export LISTEN_FDS=1 LISTEN_PID=$$; exec 3\(file); exec \"$0\"", DaemonProcess.gimbald.path]
         let (status, _, errors) = try DaemonProcess.run(shell, words)
         #expect(status != 0 && errors.contains("descriptor 3 from the service manager"), "\(errors)")
     }

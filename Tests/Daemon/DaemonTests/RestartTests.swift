@@ -397,7 +397,7 @@ private final class Place {
         // It waits until no other process holds the descriptors passed to it.
         let words = [
             "/bin/sh", "-c", #"cd "$1" && read line; exec "$0" --socket gimbal.sock"#,
-            DaemonProcess.products.appendingPathComponent("gimbald").path, folder.path,
+            DaemonProcess.gimbald.path, folder.path,
         ]
         var variables = ["PATH=/usr/bin:/bin", "GIMBAL_HANDOVER=900"]
         if let manager { variables.append("NOTIFY_SOCKET=\(manager.path)") }

@@ -5,7 +5,6 @@ import TestSupport
 import Testing
 
 @Suite struct SettingsTests {
-    private let gimbald = DaemonProcess.products.appendingPathComponent("gimbald")
     private let folder = Folder()
     private var file: String { folder.path("gimbald.conf") }
 
@@ -13,7 +12,7 @@ import Testing
 
     private func check(_ text: String) throws -> (status: CInt, output: String) {
         try write(text)
-        let (status, output, _) = try DaemonProcess.run(gimbald, ["--check-config", file])
+        let (status, output, _) = try DaemonProcess.run(DaemonProcess.gimbald, ["--check-config", file])
         return (status, output.replacing(file, with: "FILE"))
     }
 
@@ -38,7 +37,7 @@ import Testing
     @Test func whereThereIsNoFileNothingIsSet() throws {
         let daemon = try DaemonProcess(["--config", file])
         #expect(daemon.end(SIGTERM) == 0)
-        let (status, output, _) = try DaemonProcess.run(gimbald, ["--check-config", file])
+        let (status, output, _) = try DaemonProcess.run(DaemonProcess.gimbald, ["--check-config", file])
         #expect(status == 1 && output == "there is no \(file)\n")
     }
 
@@ -65,13 +64,13 @@ import Testing
 
     @Test func aDaemonWithWrongSettingsDoesNotBegin() throws {
         try write("cameras = 0\n")
-        let (status, _, errors) = try DaemonProcess.run(gimbald, ["--config", file])
+        let (status, _, errors) = try DaemonProcess.run(DaemonProcess.gimbald, ["--config", file])
         #expect(status == 64 && errors == "gimbald: \(file):1: cameras \"0\" must be 1 to 65536; see gimbald --help\n")
     }
 
     @Test func theFileToBeginWithHasEveryOptionAndLimit() throws {
-        let (_, text, _) = try DaemonProcess.run(gimbald, ["--generate-config"])
-        let (_, help, _) = try DaemonProcess.run(gimbald, ["--help"])
+        let (_, text, _) = try DaemonProcess.run(DaemonProcess.gimbald, ["--generate-config"])
+        let (_, help, _) = try DaemonProcess.run(DaemonProcess.gimbald, ["--help"])
         let settings = text.matches(of: /\n#([a-z-]+) = ([^\n]+)/).map { (name: String($0.1), value: $0.2) }
         // An option with its help, or a limit.
         let told = help.matches(of: /\n  (?:--)?([a-z-]+)(?: [A-Z]+)? {2,}/).map { String($0.1) }

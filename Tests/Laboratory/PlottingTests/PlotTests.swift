@@ -78,9 +78,8 @@ private final class ReadPicture: NSObject, XMLParserDelegate {
     private func plot(
         _ arguments: [String], input: String = "", environment: [String: String] = [:]
     ) throws -> (status: CInt, output: String, errors: String) {
-        let program = DaemonProcess.products.appendingPathComponent("gimbal")
-        return try DaemonProcess.run(
-            program, ["plot"] + arguments, input: Array(input.utf8), environment: environment)
+        try DaemonProcess.run(
+            DaemonProcess.gimbal, ["plot"] + arguments, input: Array(input.utf8), environment: environment)
     }
 
     private static let samples = Files.list("Protocols/examples/traces", "ndjson")
@@ -141,7 +140,7 @@ private final class ReadPicture: NSObject, XMLParserDelegate {
 
     @Test func noLineGoesAcrossTheMapAtTheAntimeridian() throws {
         let picture = try ReadPicture(
-            try plot([Files.root.appendingPathComponent("Protocols/examples/traces/antimeridian.ndjson").path]).output)
+            try plot([Files.sample("antimeridian")]).output)
         #expect(picture.all("bounds").count == 1)
         let longitudes = try picture.lines("way fingers").flatMap { $0 }.map { try picture.place($0).longitude }
         // On both sides of 180°, within the bounds, on one sheet.

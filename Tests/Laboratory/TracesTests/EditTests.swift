@@ -9,7 +9,7 @@ import Traces
 
 @Suite struct EditTests {
     private func trace(_ name: String) throws -> Trace {
-        try Trace(Data(contentsOf: Files.root.appendingPathComponent("Protocols/examples/traces/\(name).ndjson")))
+        try Trace(Files.data("Protocols/examples/traces/\(name).ndjson"))
     }
 
     /// Returns the movements of a camera that plays a trace.

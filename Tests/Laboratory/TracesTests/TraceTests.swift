@@ -37,10 +37,7 @@ import Traces
 @Suite struct TraceTests {
     private let sample = #"{"type":"trace","version":1,"camera":"left","speed":2,"own":[1,{"a":null}]}"#
 
-    private func sampleBytes() throws -> [UInt8] {
-        let file = Files.root.appendingPathComponent("Protocols/examples/traces/pinch-and-rotate.ndjson")
-        return Array(try Data(contentsOf: file))
-    }
+    private func sampleBytes() throws -> [UInt8] { try Files.data("Protocols/examples/traces/pinch-and-rotate.ndjson") }
 
     // MARK: Lines
 

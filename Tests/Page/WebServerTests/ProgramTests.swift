@@ -10,7 +10,7 @@ import Testing
         let socket = TemporaryPath.fresh("sock")
         defer { for name in [socket, socket + ".lock"] { unlink(name) } }
         let (process, output) = (Process(), Pipe())
-        process.executableURL = DaemonProcess.products.appendingPathComponent("gimbal")
+        process.executableURL = DaemonProcess.gimbal
         process.arguments = ["web", "--no-open", "--socket", socket]
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice

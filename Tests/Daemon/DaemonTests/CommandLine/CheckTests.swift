@@ -5,16 +5,15 @@ import TestSupport
 import Testing
 
 @Suite struct CheckTests {
-    private let program = DaemonProcess.products.appendingPathComponent("gimbal")
     private let header = #"{"type":"trace","version":1}"#
 
     private func check(
         _ lines: [String], _ arguments: [String] = []
     ) throws -> (status: CInt, findings: [String], errors: String) {
-        let (status, output, errors) = try DaemonProcess.run(
-            program, ["check", "-", "--json"] + arguments, input: Array(lines.joined(separator: "\n").utf8))
-        let findings = try output.split(separator: "\n").map { line in
-            let json = try JSON(String(line))
+        let (status, output, errors) = try gimbal(
+            nil, ["check", "-", "--json"] + arguments, input: lines.joined(separator: "\n"))
+        let findings = try output.map { line in
+            let json = try JSON(line)
             #expect(json["message"]?.string?.isEmpty == false && json["file"]?.string == "-")
             let severity = json["severity"]?.string == "error" ? "error" : "warning"
             return
@@ -27,7 +26,7 @@ import Testing
     @Test func nothingIsFoundInTheSamples() throws {
         let samples = Files.list("Protocols/examples/traces", "ndjson").map(\.path)
         #expect(samples.count >= 5)
-        let (status, output, errors) = try DaemonProcess.run(program, ["check"] + samples)
+        let (status, output, errors) = try gimbal(nil, ["check"] + samples)
         #expect(status == 0 && output.isEmpty && errors.isEmpty, "\(output)\(errors)")
     }
 
@@ -120,9 +119,7 @@ import Testing
     @Test func findingsAreBoundedAndCounted() throws {
         let lines = [header] + Array(repeating: "{", count: 5000)
         #expect(try check(lines).findings.count == 100)
-        let (status, output, _) = try DaemonProcess.run(
-            program, ["check", "--limit", "2", "-"], input: Array(lines.joined(separator: "\n").utf8))
-        let said = output.split(separator: "\n")
+        let (status, said, _) = try gimbal(nil, ["check", "--limit", "2", "-"], input: lines.joined(separator: "\n"))
         #expect(status == 65 && said.count == 3 && said[0].hasPrefix("-:2: error: ") && said[2].contains("4,998"))
     }
 
@@ -130,9 +127,9 @@ import Testing
     @Test func ofWhatIsNoTraceItSaysWhatItIs() throws {
         let events = Array(repeating: "E: 1.0 0003 0035 5", count: 500)
         #expect(try check(events).findings == ["1 error not-a-trace "])
-        let (status, output, _) = try DaemonProcess.run(
-            program, ["check", "-"], input: Array(events.joined(separator: "\n").utf8))
-        #expect(status == 65 && output.contains("evemu") && output.contains("gimbal convert"), "\(output)")
+        let (status, output, _) = try gimbal(nil, ["check", "-"], input: events.joined(separator: "\n"))
+        let said = output.joined(separator: "\n")
+        #expect(status == 65 && said.contains("evemu") && said.contains("gimbal convert"), "\(said)")
         #expect(try check(Array(repeating: "hello", count: 5000)).findings == ["1 error not-a-trace "])
         #expect(try check(["[", #"{"type":"touchend","timeStamp":1,"touches":[]}"#, "]"]).findings.count == 1)
     }
@@ -141,14 +138,14 @@ import Testing
     @Test func aTraceIsCheckedHoweverItComes() throws {
         let lines = [header, #"{"type":"stop","timeMs":0}"#, "{"]
         #expect(try check(["\u{feff}" + lines[0]] + lines[1...]).findings == ["3 error invalid-json "])
-        let script = "gzip -c | '\(program.path)' check -"
+        let script = "gzip -c | '\(DaemonProcess.gimbal.path)' check -"
         let (status, output, errors) = try DaemonProcess.run(
             URL(fileURLWithPath: "/bin/bash"), ["-c", script], input: Array(lines.joined(separator: "\n").utf8))
         #expect(status == 65 && output.hasPrefix("-:3: error: "), "\(output)\(errors)")
     }
 
     @Test func whatCannotBeReadIsNoFinding() throws {
-        #expect(try DaemonProcess.run(program, ["check", "/nonexistent"]).status == 66)
-        #expect(try DaemonProcess.run(program, ["check"]).status == 64)
+        #expect(try gimbal(nil, ["check", "/nonexistent"]).status == 66)
+        #expect(try gimbal(nil, ["check"]).status == 64)
     }
 }

@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test func commandOfALeaseMovesTheCameraAndOthersDoNot() throws {
-        let program = DaemonProcess.products.appendingPathComponent("gimbal").path
+        let program = DaemonProcess.gimbal.path
         let socket = "--socket \(daemon.socket)"
         let script = """
             '\(program)' animate \(socket) --zoom 7 --duration 20 >&2 && echo "$GIMBAL_LEASE"
@@ -207,10 +207,9 @@ import Testing
 
     /// Returns the output of `gimbal` on a terminal without colours.
     private func shown(_ line: String) throws -> [String] {
-        let program = DaemonProcess.products.appendingPathComponent("gimbal").path
         let environment = ["GIMBAL_SOCKET": daemon.socket, "NO_COLOR": "1", "LANG": "C.UTF-8", "TERM": "xterm"]
         let (status, output, _) = try DaemonProcess.run(
-            URL(fileURLWithPath: "/usr/bin/script"), ["-qec", "\(program) \(line)", "/dev/null"],
+            URL(fileURLWithPath: "/usr/bin/script"), ["-qec", "\(DaemonProcess.gimbal.path) \(line)", "/dev/null"],
             environment: environment)
         #expect(status == 0, "\(line): \(output)")
         return output.split(whereSeparator: \.isNewline).map(String.init)

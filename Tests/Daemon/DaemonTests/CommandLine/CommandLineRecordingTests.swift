@@ -231,9 +231,8 @@ import Testing
     @Test func aNameNeedNotBeUTF8() throws {
         let folder = Folder()
         let script = "f=$1/$(printf 'a\\377b'); cat >\"$f\"; \"$2\" inspect --json \"$f\""
-        let program = DaemonProcess.products.appendingPathComponent("gimbal").path
         let (status, output, errors) = try DaemonProcess.run(
-            URL(fileURLWithPath: "/bin/bash"), ["-c", script, "bash", folder.path, program],
+            URL(fileURLWithPath: "/bin/bash"), ["-c", script, "bash", folder.path, DaemonProcess.gimbal.path],
             input: Array(pinch.utf8))
         #expect(status == 0 && output.contains("\"frames\":22"), "\(errors)")
     }

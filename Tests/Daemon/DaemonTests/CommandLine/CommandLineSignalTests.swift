@@ -8,11 +8,11 @@ import Testing
 final class Running {
     let process = Process()
     let input = Pipe()
-    private let output = Pipe()
+    let output = Pipe()
     private let errors = Pipe()
 
     init(_ arguments: [String], environment: [String: String] = [:], readsPipe: Bool = false) throws {
-        process.executableURL = DaemonProcess.products.appendingPathComponent("gimbal")
+        process.executableURL = DaemonProcess.gimbal
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardInput = readsPipe ? input : FileHandle.nullDevice
@@ -179,13 +179,13 @@ final class Running {
     }
 
     @Test func anIgnoredHangUpStaysIgnored() throws {
-        let program = DaemonProcess.products.appendingPathComponent("gimbal").path
         let daemon = try DaemonProcess()
         let script =
             #"trap "" HUP; "$0" watch --count 1 & until "$0" send '{"type":"stats"}' | "#
             + #"grep -q '"subscriptions":1'; do sleep 0.01; done; kill -HUP $!; "$0" move --zoom 4 >/dev/null; wait $!"#
         let (status, output, _) = try DaemonProcess.run(
-            URL(fileURLWithPath: "/bin/bash"), ["-c", script, program], environment: ["GIMBAL_SOCKET": daemon.socket])
+            URL(fileURLWithPath: "/bin/bash"), ["-c", script, DaemonProcess.gimbal.path],
+            environment: ["GIMBAL_SOCKET": daemon.socket])
         #expect(status == 0 && output.contains("move-started"))
     }
 

@@ -8,8 +8,7 @@ import Testing
     /// Runs a shell script in its own folder, with `gimbal` as a function and `input` as its standard input.
     private func shell(_ script: String, input: [UInt8] = []) throws -> (status: CInt, output: String, errors: String) {
         let folder = Folder()
-        let program = DaemonProcess.products.appendingPathComponent("gimbal").path
-        let prologue = "set -u; cd '\(folder.path)'; gimbal() { '\(program)' \"$@\"; }\n"
+        let prologue = "set -u; cd '\(folder.path)'; gimbal() { '\(DaemonProcess.gimbal.path)' \"$@\"; }\n"
         return try DaemonProcess.run(URL(fileURLWithPath: "/bin/bash"), ["-c", prologue + script], input: input)
     }
 

@@ -8,10 +8,9 @@ import Testing
 func gimbal(
     _ daemon: DaemonProcess?, _ arguments: [String], input: String = ""
 ) throws -> (status: CInt, output: [String], errors: String) {
-    let program = DaemonProcess.products.appendingPathComponent("gimbal")
     let socket = daemon?.socket ?? "/nonexistent/gimbal.sock"
     let (status, output, errors) = try DaemonProcess.run(
-        program, arguments, input: Array(input.utf8), environment: ["GIMBAL_SOCKET": socket])
+        DaemonProcess.gimbal, arguments, input: Array(input.utf8), environment: ["GIMBAL_SOCKET": socket])
     return (status, output.split(separator: "\n").map(String.init), errors)
 }
 
@@ -22,10 +21,6 @@ func subcommands() throws -> [String] {
 }
 
 @Suite struct CommandLineTests {
-    private func sample(_ name: String) -> String {
-        Files.root.appendingPathComponent("Protocols/examples/traces/\(name).ndjson").path
-    }
-
     @Test func theFirstExamplesOfTheHelpWorkAsTheyArePrinted() throws {
         let daemon = try DaemonProcess()
         let folder = Folder()
@@ -45,7 +40,7 @@ func subcommands() throws -> [String] {
 
     @Test func aReplayEndsWithItsSummary() throws {
         let daemon = try DaemonProcess()
-        let traces = [sample("tilt"), sample("limits")]
+        let traces = [Files.sample("tilt"), Files.sample("limits")]
         let (status, output, errors) = try gimbal(daemon, ["replay", "--speed", "max"] + traces)
         #expect(status == 0 && errors.isEmpty, "\(errors)")
         #expect(try output.map(type) == ["trace-ended", "trace-ended"])
@@ -53,9 +48,10 @@ func subcommands() throws -> [String] {
 
     @Test func followingPrintsTheSameBytesAtAnySpeed() throws {
         let daemon = try DaemonProcess()
-        let fast = try gimbal(daemon, ["replay", "--follow", "--speed", "max", sample("tilt")])
-        let slow = try gimbal(daemon, ["replay", "--follow", "--speed", "40", sample("tilt")])
-        let named = try gimbal(daemon, ["replay", "--follow", "--speed", "max", "--camera", "other", sample("tilt")])
+        let fast = try gimbal(daemon, ["replay", "--follow", "--speed", "max", Files.sample("tilt")])
+        let slow = try gimbal(daemon, ["replay", "--follow", "--speed", "40", Files.sample("tilt")])
+        let named = try gimbal(
+            daemon, ["replay", "--follow", "--speed", "max", "--camera", "other", Files.sample("tilt")])
         #expect(fast.output.count > 100 && fast.output == slow.output)
         #expect(named.output.map { $0.replacing("\"other\"", with: "\"main\"") } == fast.output)
         #expect(try Schema.complaints(fast.output, from: .server) == "")
@@ -109,18 +105,13 @@ func subcommands() throws -> [String] {
     ])
     func aWatcherSeesWhatItAsksFor(events: String, line: String, seen: [String]) throws {
         let daemon = try DaemonProcess()
-        let watcher = Process()
-        let output = Pipe()
-        watcher.executableURL = DaemonProcess.products.appendingPathComponent("gimbal")
-        watcher.arguments = ["watch", "--events", events, "--count", "\(seen.count)", "--socket", daemon.socket]
-        watcher.standardOutput = output
-        try watcher.run()
+        let watcher = try Running(
+            ["watch", "--events", events, "--count", "\(seen.count)", "--socket", daemon.socket])
         let client = try SocketClient(daemon.socket)
         try waitUntil("the watcher has subscribed") { try client.counter("subscriptions") == 1 }
         for _ in 0..<2 { try client.send(line) }
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        watcher.waitUntilExit()
-        #expect(watcher.terminationStatus == 0)
+        let (status, text, _) = watcher.wait()
+        #expect(status == 0)
         #expect(try text.split(separator: "\n").map { try type(String($0)) } == seen)
     }
 
@@ -136,20 +127,15 @@ func subcommands() throws -> [String] {
             {"type":"trace-end"}
 
             """)
-        let (replay, output, errors) = (Process(), Pipe(), Pipe())
-        replay.executableURL = DaemonProcess.products.appendingPathComponent("gimbal")
-        replay.arguments = ["replay", "--socket", daemon.socket, trace]
-        (replay.standardOutput, replay.standardError) = (output, errors)
-        try replay.run()
+        let replay = try Running(["replay", "--socket", daemon.socket, trace])
         let other = try SocketClient(daemon.socket)
         try waitUntil("there is a replay to be ended") {
             try other.ask(#"{"type":"end-replay","id":1}"#)["type"]?.string == "ok"
         }
-        let told = try JSON(String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self))
-        replay.waitUntilExit()
+        let (status, output, errors) = replay.wait()
+        let told = try JSON(output)
         #expect(told["type"]?.string == "trace-ended" && told["cut"]?.bool == true)
-        let said = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        #expect(replay.terminationStatus == 69 && said.contains("was ended early"))
+        #expect(status == 69 && errors.contains("was ended early"))
     }
 
     @Test func whoWatchesACameraThatIsNotThereIsToldSo() throws {
@@ -161,9 +147,8 @@ func subcommands() throws -> [String] {
             "$1" move --camera lefd --zoom 5
             wait $!
             """#
-        let program = DaemonProcess.products.appendingPathComponent("gimbal").path
         let (status, output, errors) = try DaemonProcess.run(
-            URL(fileURLWithPath: "/bin/bash"), ["-c", script, "bash", program],
+            URL(fileURLWithPath: "/bin/bash"), ["-c", script, "bash", DaemonProcess.gimbal.path],
             environment: ["GIMBAL_SOCKET": daemon.socket])
         #expect(status == 0 && output.contains("idle"))
         #expect(errors.contains("no camera lefd; there is left. Did you mean left?; waiting for it"), "\(errors)")
@@ -172,17 +157,8 @@ func subcommands() throws -> [String] {
     @Test func aWatcherOfAllComesBackToTheNextDaemon() throws {
         let state = Folder()
         let daemon = try DaemonProcess(["--state-dir", state.path])
-        let (watcher, output, errors) = (Process(), Pipe(), Pipe())
-        watcher.executableURL = DaemonProcess.products.appendingPathComponent("gimbal")
-        watcher.arguments = [
-            "watch", "--all", "--reconnect", "--events", "idle", "--count", "4", "--socket", daemon.socket,
-        ]
-        (watcher.standardOutput, watcher.standardError) = (output, errors)
-        try watcher.run()
-        var text = Data()
-        func wait(for lines: Int) {
-            while text.count(where: { $0 == 0x0a }) < lines { text += output.fileHandleForReading.availableData }
-        }
+        let watcher = try Running(
+            ["watch", "--all", "--reconnect", "--events", "idle", "--count", "4", "--socket", daemon.socket])
         // Without a terminal, notices about subscriptions are not printed: the first line is an event. Until the
         // watcher has subscribed, no client sees what the camera does.
         let first = try SocketClient(daemon.socket)
@@ -191,27 +167,26 @@ func subcommands() throws -> [String] {
         }
         try first.send(#"{"type":"move","camera":"a","update":{"kind":"zoom-in"}}"#)
         try first.send(#"{"type":"move","camera":"b","update":{"kind":"zoom-in"}}"#)
-        wait(for: 2)
+        var text = Data()
+        while text.count(where: { $0 == 0x0a }) < 2 { text += watcher.output.fileHandleForReading.availableData }
         #expect(daemon.end(SIGTERM) == 0)
         let next = try DaemonProcess(["--state-dir", state.path], socket: daemon.socket)
         let second = try SocketClient(next.socket)
         // Whether or not the watcher is back, nothing is lost.
         try second.send(#"{"type":"move","camera":"b","update":{"kind":"zoom-in"}}"#)
         try second.send(#"{"type":"move","camera":"a","update":{"kind":"zoom-in"}}"#)
-        text += output.fileHandleForReading.readDataToEndOfFile()
-        watcher.waitUntilExit()
-        #expect(watcher.terminationStatus == 0)
-        let lines = try String(decoding: text, as: UTF8.self).split(separator: "\n").map { try JSON(String($0)) }
+        let (status, rest, said) = watcher.wait()
+        #expect(status == 0)
+        let lines = try (String(decoding: text, as: UTF8.self) + rest).split(separator: "\n").map { try JSON($0) }
         #expect(
             lines.map { $0["camera"]?.string } == ["a", "b", "b", "a"]
                 || lines.map { $0["camera"]?.string } == ["a", "b", "a", "b"])
         #expect(lines.map { $0["seq"]?.number } == [3, 3, 6, 6])
-        let said = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         #expect(said.contains("waiting for it") && !said.contains("missed"))
     }
 
     @Test func noDaemonIsOneClearLine() throws {
-        for arguments in [["get"], ["watch"], ["send", "{}"], ["replay", sample("tilt")]] {
+        for arguments in [["get"], ["watch"], ["send", "{}"], ["replay", Files.sample("tilt")]] {
             let (status, output, errors) = try gimbal(nil, arguments)
             #expect(status == 69 && output.isEmpty)
             #expect(errors.contains("/nonexistent/gimbal.sock") && errors.contains("gimbald"), "\(errors)")
@@ -259,10 +234,9 @@ func subcommands() throws -> [String] {
             kill -KILL $daemon
             wait $!
             """#
-        let program = DaemonProcess.products.appendingPathComponent("gimbal").path
         return try DaemonProcess.run(
             URL(fileURLWithPath: "/bin/bash"),
-            ["-c", script, "bash", program, "\(daemon.process.processIdentifier)"] + lines,
+            ["-c", script, "bash", DaemonProcess.gimbal.path, "\(daemon.process.processIdentifier)"] + lines,
             environment: ["GIMBAL_SOCKET": daemon.socket])
     }
 

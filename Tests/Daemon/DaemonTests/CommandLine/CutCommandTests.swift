@@ -16,13 +16,9 @@ import Testing
 
         """
 
-    private func sample(_ name: String) -> String {
-        Files.root.appendingPathComponent("Protocols/examples/traces/\(name).ndjson").path
-    }
-
     @Test func aCutIsATraceThatADaemonTakes() throws {
         let (status, trace, errors) = try gimbal(
-            nil, ["cut", sample("pinch-and-rotate"), "--from", "1s", "--until", "0:02"])
+            nil, ["cut", Files.sample("pinch-and-rotate"), "--from", "1s", "--until", "0:02"])
         #expect(status == 0 && errors.isEmpty, "\(errors)")
         #expect(try Schema.complaints(trace, from: .client) == "")
         let text = trace.joined(separator: "\n") + "\n"
@@ -57,7 +53,7 @@ import Testing
     }
 
     @Test func joinedTracesAreOneTrace() throws {
-        let names = ["pan-fling", "pinch-and-rotate", "tilt"].map(sample)
+        let names = ["pan-fling", "pinch-and-rotate", "tilt"].map(Files.sample)
         let (status, trace, errors) = try gimbal(nil, ["join"] + names)
         #expect(status == 0 && errors.isEmpty, "\(errors)")
         #expect(try Schema.complaints(trace, from: .client) == "")

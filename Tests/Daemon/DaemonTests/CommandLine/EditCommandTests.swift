@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite struct EditCommandTests {
-    private let sample = Files.root.appendingPathComponent("Protocols/examples/traces/pinch-and-rotate.ndjson").path
+    private let sample = Files.sample("pinch-and-rotate")
 
     @Test func anEditedTraceIsARightOne() throws {
         let edited = try gimbal(
@@ -31,7 +31,6 @@ import Testing
     }
 
     @Test func aTraceIsMadeSmallForACommand() throws {
-        let program = DaemonProcess.products.appendingPathComponent("gimbal").path
         let trace = """
             {"type":"trace","version":1}
             {"type":"move","timeMs":0,"update":{"kind":"zoom-to","zoom":4}}
@@ -41,7 +40,8 @@ import Testing
             {"type":"stop","timeMs":40}
             """
         let small = try gimbal(
-            nil, ["shrink", "-", "--", program, "expect", "{}", "--zoom-between", "2,5"], input: trace)
+            nil, ["shrink", "-", "--", DaemonProcess.gimbal.path, "expect", "{}", "--zoom-between", "2,5"], input: trace
+        )
         #expect(small.status == 0 && small.output.count == 3, "\(small.output)")
         let fails = try gimbal(
             nil, ["expect", "-", "--zoom-between", "2,5"], input: small.output.joined(separator: "\n"))
@@ -53,11 +53,11 @@ import Testing
 
     @Test func theFileOfATrialIsInTheFolderForSuchFilesAndGoesWithTheCommand() throws {
         let folder = Folder()
-        let program = DaemonProcess.products.appendingPathComponent("gimbal")
         let trials = [(["sh", "-c", "echo {} >$TMPDIR/seen; exit 3"], 0), (["no-such-program", "{}"], 64)]
         for (command, status) in trials {
             let (found, _, errors) = try DaemonProcess.run(
-                program, ["shrink", "--limit", "1", sample, "--"] + command, environment: ["TMPDIR": folder.path])
+                DaemonProcess.gimbal, ["shrink", "--limit", "1", sample, "--"] + command,
+                environment: ["TMPDIR": folder.path])
             #expect(found == CInt(status), "\(errors)")
             #expect(folder.names == ["seen"])
         }

@@ -11,7 +11,7 @@ import FoundationXML
 
 @Suite struct ExpectTests {
     private let folder = Folder()
-    private let sample = Files.root.appendingPathComponent("Protocols/examples/traces/pinch-and-rotate.ndjson").path
+    private let sample = Files.sample("pinch-and-rotate")
     private let golden: String
 
     /// Each test has its own trace and golden file.

@@ -9,10 +9,6 @@ import Testing
 
     private func path(_ name: String) -> String { folder.path(name) }
 
-    private func sample(_ name: String) -> String {
-        Files.root.appendingPathComponent("Protocols/examples/traces/\(name).ndjson").path
-    }
-
     /// Recordings of all formats, the samples, and generated sessions: each is exported, and read without options gives
     /// exactly the bytes that were predicted.
     @Test(arguments: ["webdriver", "devtools", "web", "evemu"])
@@ -57,8 +53,9 @@ import Testing
     }
 
     @Test func aPhoneIsSentTheVeryBytesOfTheExport() throws {
-        let exported = try gimbal(nil, ["convert", sample("pan-fling"), "--to", "uinput-script", "-o", path("script")])
-        let performed = try gimbal(nil, ["perform", sample("pan-fling"), "--adb", adb(), "--serial", "a b"])
+        let exported = try gimbal(
+            nil, ["convert", Files.sample("pan-fling"), "--to", "uinput-script", "-o", path("script")])
+        let performed = try gimbal(nil, ["perform", Files.sample("pan-fling"), "--adb", adb(), "--serial", "a b"])
         #expect(performed.status == 0 && performed.output.isEmpty && performed.errors == exported.errors)
         let bytes = try Data(contentsOf: URL(fileURLWithPath: path("bytes")))
         #expect(try bytes.count > 1000 && bytes == Data(contentsOf: URL(fileURLWithPath: path("script"))))
@@ -67,10 +64,10 @@ import Testing
     }
 
     @Test func aPhoneThatCannotPerformIsSaidToBeSo() throws {
-        let lacking = try gimbal(nil, ["perform", sample("tilt"), "--adb", adb(status: 127)])
+        let lacking = try gimbal(nil, ["perform", Files.sample("tilt"), "--adb", adb(status: 127)])
         #expect(lacking.status == 69 && lacking.errors.contains("adb ended with status 127"), "\(lacking.errors)")
-        #expect(try gimbal(nil, ["perform", sample("tilt"), "--adb", path("none")]).status == 69)
-        #expect(try gimbal(nil, ["perform", sample("tilt"), "--adb", adb(), "--viewport", "1x2"]).status == 64)
+        #expect(try gimbal(nil, ["perform", Files.sample("tilt"), "--adb", path("none")]).status == 69)
+        #expect(try gimbal(nil, ["perform", Files.sample("tilt"), "--adb", adb(), "--viewport", "1x2"]).status == 64)
     }
 
     /// Returns a stand-in for adb and a phone of 1080 by 2340 pixels that keeps what its scrcpy server receives.
@@ -102,7 +99,7 @@ import Testing
 
     @Test func scrcpyIsSentTheFingersOfTheExport() throws {
         let options = try ["--adb", phone(version: "3.3.1"), "--scrcpy-server", path("jar"), "--scrcpy-version"]
-        let performed = try gimbal(nil, ["perform", sample("pinch-and-rotate")] + options + ["3.3.1"])
+        let performed = try gimbal(nil, ["perform", Files.sample("pinch-and-rotate")] + options + ["3.3.1"])
         #expect(performed.status == 0 && performed.output.isEmpty, "\(performed.errors)")
         let words = try String(contentsOfFile: path("words"), encoding: .utf8).split(separator: "\n").map(String.init)
         #expect(words.map { $0.prefix(5) } == ["shell", "push ", "forwa", "shell", "forwa"])
@@ -115,7 +112,7 @@ import Testing
         // The changes of each finger in the events for a page, one after the other, as messages of 32 bytes.
         var expected = Data()
         var before: [Int: [Double]] = [:]
-        let events = try gimbal(nil, ["convert", sample("pinch-and-rotate"), "--to", "web"]).output
+        let events = try gimbal(nil, ["convert", Files.sample("pinch-and-rotate"), "--to", "web"]).output
         let screen = try #require(try JSON(events[0])["viewport"])
         let (width, height) = try (#require(screen["width"]?.number), #require(screen["height"]?.number))
         for event in events.dropFirst() {
@@ -139,15 +136,15 @@ import Testing
         let bytes = try Data(contentsOf: URL(fileURLWithPath: path("bytes")))
         #expect(bytes.count > 32 * 50 && bytes == expected)
 
-        let other = try gimbal(nil, ["perform", sample("tilt")] + options + ["2.7"])
+        let other = try gimbal(nil, ["perform", Files.sample("tilt")] + options + ["2.7"])
         #expect(other.status == 69 && other.errors.contains("does not match") && other.errors.contains("version 2.7"))
-        #expect(try gimbal(nil, ["perform", sample("tilt"), "--scrcpy-version", "3.3.1"]).status == 64)
+        #expect(try gimbal(nil, ["perform", Files.sample("tilt"), "--scrcpy-version", "3.3.1"]).status == 64)
     }
 
     @Test func scrcpyLiftsTheFingersThatAreDownWhenASignalComes() throws {
         let server = ["--scrcpy-server", path("jar"), "--scrcpy-version", "3.3.1"]
         let running = try Running(
-            ["perform", sample("pinch-and-rotate"), "--adb", phone(version: "3.3.1")] + server)
+            ["perform", Files.sample("pinch-and-rotate"), "--adb", phone(version: "3.3.1")] + server)
         func bytes() -> [UInt8] { FileManager.default.contents(atPath: path("bytes")).map { [UInt8]($0) } ?? [] }
         try waitUntil("two fingers move") { bytes().count >= 32 * 10 }
         let (status, _, errors) = running.end(SIGINT)
@@ -163,7 +160,7 @@ import Testing
     }
 
     @Test func whatChangesIsSaid() throws {
-        let exported = try gimbal(nil, ["convert", sample("pan-fling"), "--to", "webdriver"])
+        let exported = try gimbal(nil, ["convert", Files.sample("pan-fling"), "--to", "webdriver"])
         #expect(exported.errors.contains("2 fingers that flung the map"), "\(exported.errors)")
         let command = """
             {"type":"trace","version":1}
@@ -175,16 +172,16 @@ import Testing
     }
 
     @Test func whatCannotBeExportedIsRefused() throws {
-        #expect(try gimbal(nil, ["convert", sample("tilt"), "--expected", path("x")]).status == 64)
+        #expect(try gimbal(nil, ["convert", Files.sample("tilt"), "--expected", path("x")]).status == 64)
         let golden = path("there.ndjson")
         try "golden".write(toFile: golden, atomically: true, encoding: .utf8)
-        let script = ["convert", sample("tilt"), "--to", "web", "-o", path("made.js"), "--expected", golden]
+        let script = ["convert", Files.sample("tilt"), "--to", "web", "-o", path("made.js"), "--expected", golden]
         #expect(try gimbal(nil, script).status == 73)
         #expect(try String(contentsOfFile: golden, encoding: .utf8) == "golden")
         #expect(!FileManager.default.fileExists(atPath: path("made.js")))
         #expect(try gimbal(nil, script + ["--force"]).status == 0)
-        #expect(try gimbal(nil, ["convert", sample("tilt"), "--to", "maestro"]).status == 64)
-        #expect(try gimbal(nil, ["convert", sample("tilt"), "--to", "web", "--viewport", "1x2"]).status == 64)
+        #expect(try gimbal(nil, ["convert", Files.sample("tilt"), "--to", "maestro"]).status == 64)
+        #expect(try gimbal(nil, ["convert", Files.sample("tilt"), "--to", "web", "--viewport", "1x2"]).status == 64)
         let nothing = try gimbal(nil, ["convert", "-", "--to", "web"], input: "{\"type\":\"trace\",\"version\":1}\n")
         #expect(nothing.status == 65 && nothing.errors.contains("no touches"))
         // A WebDriver script is read up to an hour; the same taps as page events have no such limit.

@@ -135,7 +135,7 @@ struct HostileAnswers: Sendable, CustomTestStringConvertible {
         "web": [["--no-open", "--listen", "FILE"]],
     ]
 
-    private static let sample = Files.root.appendingPathComponent("Protocols/examples/traces/tilt.ndjson").path
+    private static let sample = Files.sample("tilt")
 
     /// Creates files with hostile names and contents: traces, a recording, statements, bytes; the last does not exist.
     private static func files(in folder: URL) throws -> [String] {
@@ -183,7 +183,7 @@ struct HostileAnswers: Sendable, CustomTestStringConvertible {
     /// - Returns: whether anything had to be escaped.
     @discardableResult private func run(_ command: [String], socket: String, _ where: String = "") throws -> Bool {
         let terminal = try PseudoTerminal(
-            DaemonProcess.products.appendingPathComponent("gimbal"), command, columns: 100,
+            DaemonProcess.gimbal, command, columns: 100,
             environment: ["TERM": "dumb", "GIMBAL_SOCKET": socket])
         _ = try terminal.end()
         if let fault = fault(terminal.bytes) {
@@ -240,7 +240,7 @@ struct HostileAnswers: Sendable, CustomTestStringConvertible {
         let stranger = try HostileAnswers(testDescription: "", lines: [raw], isShown: true).standIn()
         for command in [["cameras"], ["send", #"{"type":"cameras"}"#]] {
             let ended = try DaemonProcess.run(
-                DaemonProcess.products.appendingPathComponent("gimbal"), command + ["--socket", stranger.path])
+                DaemonProcess.gimbal, command + ["--socket", stranger.path])
             #expect(Array(ended.output.utf8) == raw + [0x0a], "\(command)")
         }
     }
@@ -279,8 +279,7 @@ struct HostileAnswers: Sendable, CustomTestStringConvertible {
         ["--allow-user", hostile],
     ])
     func noOptionSteersWhoReadsTheLog(_ arguments: [String]) throws {
-        let ended = try DaemonProcess.run(
-            DaemonProcess.products.appendingPathComponent("gimbald"), arguments)
+        let ended = try DaemonProcess.run(DaemonProcess.gimbald, arguments)
         #expect(ended.status != 0 && ended.errors.contains(#"\u{1B}"#))
         #expect(fault(Array(ended.errors.utf8)) == nil, "\(ended.errors.debugDescription)")
     }

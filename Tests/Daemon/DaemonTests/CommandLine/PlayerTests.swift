@@ -5,8 +5,6 @@ import TestSupport
 import Testing
 
 @Suite struct PlayerTests {
-    private static let program = DaemonProcess.products.appendingPathComponent("gimbal")
-
     /// Writes a minute of a pan that moves every 50 ms, with two markers, to a file beside the daemon's socket.
     private func minute(_ daemon: DaemonProcess) throws -> String {
         var lines = [#"{"type":"trace","version":1}"#]
@@ -34,7 +32,7 @@ import Testing
         -> PseudoTerminal
     {
         try PseudoTerminal(
-            Self.program, ["replay"] + arguments, columns: columns,
+            DaemonProcess.gimbal, ["replay"] + arguments, columns: columns,
             environment: ["GIMBAL_SOCKET": daemon.socket])
     }
 
@@ -164,7 +162,7 @@ import Testing
         let daemon = try DaemonProcess()
         let command = "cat \"$1\" | \"$0\" replay --paused -"
         let terminal = try PseudoTerminal(
-            URL(fileURLWithPath: "/bin/sh"), ["-c", command, Self.program.path, try minute(daemon)],
+            URL(fileURLWithPath: "/bin/sh"), ["-c", command, DaemonProcess.gimbal.path, try minute(daemon)],
             environment: ["GIMBAL_SOCKET": daemon.socket])
         try terminal.wait(for: "paused")
         terminal.press("\u{1b}[C")
@@ -186,7 +184,7 @@ import Testing
             [ "$before" = "$(stty -g)" ] && echo as it was
             """
         let terminal = try PseudoTerminal(
-            URL(fileURLWithPath: "/bin/bash"), ["-c", script, Self.program.path, try minute(daemon)],
+            URL(fileURLWithPath: "/bin/bash"), ["-c", script, DaemonProcess.gimbal.path, try minute(daemon)],
             environment: ["GIMBAL_SOCKET": daemon.socket])
         try terminal.wait(for: "paused  0:00.0")
         #expect(terminal.isRaw)
@@ -222,7 +220,7 @@ import Testing
             URL(fileURLWithPath: "/bin/bash"), ["--norc", "--noprofile", "-i"], columns: 400,
             environment: ["GIMBAL_SOCKET": daemon.socket, "PS1": "ready> ", "HISTFILE": ""])
         try terminal.wait(for: "ready> ")
-        terminal.press("'\(Self.program.path)' replay '\(try minute(daemon))'; echo over $?\n")
+        terminal.press("'\(DaemonProcess.gimbal.path)' replay '\(try minute(daemon))'; echo over $?\n")
         try terminal.wait(for: "playing")
         terminal.press("\u{1a}")
         try terminal.wait(for: "Stopped")
@@ -247,7 +245,7 @@ import Testing
             URL(fileURLWithPath: "/bin/bash"), ["--norc", "--noprofile", "-i"], columns: 400,
             environment: ["GIMBAL_SOCKET": daemon.socket, "PS1": "ready> ", "HISTFILE": ""])
         try terminal.wait(for: "ready> ")
-        terminal.press("'\(Self.program.path)' replay '\(try minute(daemon))' &\n")
+        terminal.press("'\(DaemonProcess.gimbal.path)' replay '\(try minute(daemon))' &\n")
         _ = try wait(daemon) { $0["state"]?.string == "playing" && time($0) > 500 }
         terminal.press("fg\n")
         try terminal.wait(for: "playing")
@@ -261,8 +259,7 @@ import Testing
 
     @Test func inAPipeNoKeysAreReadAndTheOutputIsWhatItWas() throws {
         let daemon = try DaemonProcess()
-        let sample = Files.root.appendingPathComponent("Protocols/examples/traces/tilt.ndjson").path
-        let arguments = ["replay", "--follow", "--speed", "max", sample]
+        let arguments = ["replay", "--follow", "--speed", "max", Files.sample("tilt")]
         let quiet = try gimbal(daemon, arguments)
         let typing = try gimbal(daemon, arguments, input: "q q q")
         #expect(quiet.status == 0 && quiet.output == typing.output && quiet.errors == typing.errors)

@@ -5,33 +5,16 @@ import TestSupport
 import Testing
 
 @Suite struct RecordTests {
-    /// A recorder that has subscribed.
-    private final class Recorder {
-        let process = Process()
-        private let output = Pipe()
-        private let errors = Pipe()
-
-        init(_ daemon: DaemonProcess, _ arguments: [String] = [], watch: SocketClient) throws {
-            process.executableURL = DaemonProcess.products.appendingPathComponent("gimbal")
-            process.arguments = ["record", "--socket", daemon.socket] + arguments
-            process.standardOutput = output
-            process.standardError = errors
-            try process.run()
-            try waitUntil("it has subscribed") { try watch.counter("subscriptions") == 1 }
-        }
-
-        func end(_ signal: CInt? = nil) throws -> (status: CInt, lines: [String], errors: String) {
-            if let signal { kill(process.processIdentifier, signal) }
-            let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-            let said = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-            process.waitUntilExit()
-            let status = process.terminationStatus
-            return (
-                process.terminationReason == .exit ? status : -status, text.split(separator: "\n").map(String.init),
-                said
-            )
-        }
+    /// Returns a recorder that has subscribed.
+    private func recorder(
+        _ daemon: DaemonProcess, _ arguments: [String] = [], watch: SocketClient
+    ) throws -> Running {
+        let recorder = try Running(["record", "--socket", daemon.socket] + arguments)
+        try waitUntil("it has subscribed") { try watch.counter("subscriptions") == 1 }
+        return recorder
     }
+
+    private func lines(_ text: String) -> [String] { text.split(separator: "\n").map(String.init) }
 
     /// Sends lines one after another, each when the previous one has been answered.
     private func feed(_ client: SocketClient, _ lines: [String]) throws {
@@ -57,23 +40,22 @@ import Testing
 
     /// Plays a recording into a daemon's camera; returns the summaries.
     private func replayed(_ lines: [String], _ daemon: DaemonProcess) throws -> [JSON] {
-        let program = DaemonProcess.products.appendingPathComponent("gimbal")
         let fast = lines.map { $0.replacing(#"{"type":"trace","#, with: #"{"type":"trace","speed":"max","#) }
-        let (status, output, errors) = try DaemonProcess.run(
-            program, ["replay", "-", "--socket", daemon.socket, "--camera", "again"],
-            input: Array((fast.joined(separator: "\n") + "\n").utf8))
+        let (status, output, errors) = try gimbal(
+            daemon, ["replay", "-", "--camera", "again"], input: fast.joined(separator: "\n") + "\n")
         #expect(status == 0 && errors.isEmpty, "\(errors)")
-        return try output.split(separator: "\n").map { try JSON($0) }
+        return try output.map { try JSON($0) }
     }
 
     @Test func whatWasRecordedMakesTheSameCamera() throws {
         let daemon = try DaemonProcess()
         let client = try SocketClient(daemon.socket)
-        let recorder = try Recorder(daemon, watch: client)
+        let recorder = try recorder(daemon, watch: client)
         let follower = try daemon.subscriber(#","events":["idle"]"#)
         try feed(client, session)
         // No wait is needed: requests applied before the signal are in the recording.
-        let (status, lines, errors) = try recorder.end(SIGINT)
+        let (status, output, errors) = recorder.end(SIGINT)
+        let lines = lines(output)
         #expect(status == 0 && errors.isEmpty, "\(errors)")
         #expect(lines.count == session.count + 2)
         #expect(lines.first?.hasPrefix(#"{"type":"trace","#) == true && lines.last == #"{"type":"trace-end"}"#)
@@ -90,7 +72,7 @@ import Testing
         let daemon = try DaemonProcess()
         let client = try SocketClient(daemon.socket)
         let file = URL(fileURLWithPath: daemon.socket).deletingLastPathComponent().appendingPathComponent("out.ndjson")
-        let recorder = try Recorder(daemon, ["-o", file.path], watch: client)
+        let recorder = try recorder(daemon, ["-o", file.path], watch: client)
         let trace = [
             #"{"type":"trace","version":1,"speed":"max","minZoom":4}"#,
             #"{"type":"move","timeMs":100,"update":{"kind":"zoom-to","zoom":5}}"#, #"{"type":"trace-end"}"#,
@@ -100,9 +82,9 @@ import Testing
         try feed(client, [#"{"type":"move","update":{"kind":"zoom-to","zoom":6}}"#])
         for line in trace { try client.send(line) }
         _ = try client.receive(until: "trace-ended")
-        let (status, printed, _) = try recorder.end(SIGINT)
+        let (status, printed, _) = recorder.end(SIGINT)
         #expect(status == 0 && printed.isEmpty)
-        let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map(String.init)
+        let lines = lines(try String(contentsOf: file, encoding: .utf8))
         // The header before the first trace had no lines and is omitted.
         let types = try lines.map { try JSON($0)["type"]?.string ?? "" }
         #expect(types == ["trace", "move", "move", "trace-end", "trace", "move", "trace-end"])
@@ -113,10 +95,7 @@ import Testing
 
     @Test func aRecordingOfNothingIsATrace() throws {
         let daemon = try DaemonProcess()
-        let program = DaemonProcess.products.appendingPathComponent("gimbal")
-        let (status, text, _) = try DaemonProcess.run(
-            program, ["record", "--duration", "1", "--socket", daemon.socket])
-        let lines = text.split(separator: "\n").map(String.init)
+        let (status, lines, _) = try gimbal(daemon, ["record", "--duration", "1"])
         #expect(status == 0 && lines.count == 2)
         #expect(try replayed(lines, daemon).first?["events"]?.number == 0)
     }
@@ -130,10 +109,8 @@ import Testing
         let daemon = try DaemonProcess()
         let file = daemon.socket + ".ndjson"
         try before.write(toFile: file, atomically: false, encoding: .utf8)
-        let words = ["record", "--append", "-o", file, "--duration", "1ms", "--socket", daemon.socket]
-        let program = DaemonProcess.products.appendingPathComponent("gimbal")
-        #expect(try DaemonProcess.run(program, words).status == 0)
-        #expect(try DaemonProcess.run(program, ["check", file]).status == 0)
+        #expect(try gimbal(daemon, ["record", "--append", "-o", file, "--duration", "1ms"]).status == 0)
+        #expect(try gimbal(nil, ["check", file]).status == 0)
         let headers = try String(contentsOfFile: file, encoding: .utf8).matches(of: /"type":"trace"/).count
         #expect(headers == before.matches(of: /"type":"trace"/).count + 1)
     }
@@ -143,9 +120,7 @@ import Testing
         let daemon = try DaemonProcess()
         let file = daemon.socket + ".other"
         try before.write(toFile: file, atomically: false, encoding: .utf8)
-        let words = ["record", "--append", "-o", file, "--duration", "1ms", "--socket", daemon.socket]
-        let program = DaemonProcess.products.appendingPathComponent("gimbal")
-        let (status, _, errors) = try DaemonProcess.run(program, words)
+        let (status, _, errors) = try gimbal(daemon, ["record", "--append", "-o", file, "--duration", "1ms"])
         #expect(status == 65 && errors.contains("is not a trace"), "\(errors)")
         #expect(try String(contentsOfFile: file, encoding: .utf8) == before)
     }
@@ -153,26 +128,25 @@ import Testing
     @Test func itEndsWithTheCameraOrTheDaemon() throws {
         let daemon = try DaemonProcess()
         let client = try SocketClient(daemon.socket)
-        let recorder = try Recorder(daemon, watch: client)
+        let recorder = try recorder(daemon, watch: client)
         try feed(client, [#"{"type":"stop"}"#, #"{"type":"remove-camera"}"#])
-        let removed = try recorder.end()
-        #expect(removed.status == 69 && removed.errors.contains("removed") && removed.lines.count == 3)
-        let another = try Recorder(daemon, watch: client)
+        let removed = recorder.wait()
+        #expect(removed.status == 69 && removed.errors.contains("removed") && lines(removed.output).count == 3)
+        let another = try self.recorder(daemon, watch: client)
         try feed(client, [#"{"type":"stop"}"#])
         _ = daemon.end(SIGTERM)
-        let gone = try another.end()
-        let types = try gone.lines.map { try JSON($0)["type"]?.string }
+        let gone = another.wait()
+        let types = try lines(gone.output).map { try JSON($0)["type"]?.string }
         // A daemon that ends may stop a motion, and reports it.
         #expect(gone.status == 69 && types.starts(with: ["trace", "stop"]), "\(types) \(gone.errors)")
         #expect(types.last == "trace-end")
     }
 
     @Test func wrongUsageIsTold() throws {
-        let program = DaemonProcess.products.appendingPathComponent("gimbal")
         for arguments in [["--duration", "-5"], ["--duration", "soon"], ["--camera", "a b"]] {
-            #expect(try DaemonProcess.run(program, ["record"] + arguments).status == 64)
+            #expect(try gimbal(nil, ["record"] + arguments).status == 64)
         }
-        let (status, _, errors) = try DaemonProcess.run(program, ["record", "--socket", "/nonexistent/gimbal.sock"])
+        let (status, _, errors) = try gimbal(nil, ["record", "--socket", "/nonexistent/gimbal.sock"])
         #expect(status == 69 && errors.contains("no daemon"))
     }
 }

@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test func anotherCameraAndASummaryAreAskedFor() throws {
-        let sample = Files.root.appendingPathComponent("Protocols/examples/traces/tilt.ndjson").path
+        let sample = Files.sample("tilt")
         let plain = try gimbal(nil, ["run", sample])
         let named = try gimbal(nil, ["run", "--camera", "left", sample])
         #expect(named.output.map { $0.replacing("\"left\"", with: "\"main\"") } == plain.output)
