@@ -264,8 +264,7 @@ import Testing
     }
 
     @Test func aSourceThatChangesItsWordAllTheTimeIsOneLineOfTheLogInTenSeconds() throws {
-        let fleet = SimulatedFleet(seed: 1)
-        fleet.hosts = [HubHost()]
+        let fleet = SimulatedFleet(HubHost())
         let bridge = SimulatedBridge(
             fleet, fleet.hosts[0], node: Node.Settings("a", instance: "a1"),
             mirror: CameraMirror.Settings(node: "z", camera: "main", local: "main"))

@@ -17,8 +17,7 @@ import Testing
     private func pair(
         seed: UInt64 = 1, events: Bool = false
     ) -> (fleet: SimulatedFleet, source: SimulatedBridge, follower: SimulatedBridge) {
-        let fleet = SimulatedFleet(seed: seed)
-        fleet.hosts = [HubHost(), HubHost(epochSeed: 99)]
+        let fleet = SimulatedFleet(seed: seed, HubHost(), HubHost(epochSeed: 99))
         var node = settings("left")
         node.publishesEvents = events
         let source = SimulatedBridge(fleet, fleet.hosts[0], node: node)
@@ -29,6 +28,20 @@ import Testing
         fleet.connect(follower)
         fleet.pass(2500)
         return (fleet, source, follower)
+    }
+
+    /// Returns a node without mirrors, and connects it to a broker that retains messages of earlier runs.
+    private func alone(
+        _ host: HubHost = HubHost(), with retained: [String: [UInt8]] = [:],
+        _ change: (inout Node.Settings) -> Void = { _ in }
+    ) -> (fleet: SimulatedFleet, bridge: SimulatedBridge) {
+        let fleet = SimulatedFleet(host)
+        fleet.retained = retained
+        var node = settings("left")
+        change(&node)
+        let bridge = SimulatedBridge(fleet, host, node: node)
+        fleet.connect(bridge)
+        return (fleet, bridge)
     }
 
     private func foreign(_ fleet: SimulatedFleet, _ filters: String...) -> SimulatedProcess {
@@ -68,7 +81,7 @@ import Testing
         let errors = foreign(fleet, "gimbal/left/main/error")
         holder.send(#"{"type":"take-lease","forMs":1000,"label":"guide"}"#)
         fleet.pass(100)
-        let told = String(decoding: fleet.retained[lease] ?? [], as: UTF8.self)
+        let told = fleet.text(lease) ?? ""
         #expect(told.hasPrefix(#"{"type":"camera-lease","camera":"main","timeMs":"#), "\(told)")
         #expect(told.contains(#""lease":1,"untilMs":"#) && told.contains(#""label":"guide","node":"left""#), "\(told)")
         publish(#"{"type":"move","update":{"kind":"zoom-in"}}"#, "set", from: errors)
@@ -105,10 +118,7 @@ import Testing
     // MARK: Publications
 
     @Test func aNodeLogsItsNameFromItsFirstStartOn() {
-        let fleet = SimulatedFleet(seed: 1)
-        fleet.hosts = [HubHost()]
-        let bridge = SimulatedBridge(fleet, fleet.hosts[0], node: settings("left"))
-        fleet.connect(bridge)
+        let (fleet, bridge) = alone()
         fleet.pass(50)
         #expect(bridge.log == ["claiming the name \"left\""])
         fleet.pass(2500)
@@ -177,33 +187,23 @@ import Testing
     }
 
     @Test func whatAnOlderRunHasLeftIsForgotten() {
-        let fleet = SimulatedFleet(seed: 1)
-        fleet.hosts = [HubHost()]
-        fleet.retained["gimbal/left/old/camera"] = Array("{}".utf8)
-        fleet.retained["gimbal/left/old/settings"] = Array("{}".utf8)
-        fleet.retained["gimbal/left/$state"] =
-            NodeState(
-                .ready, node: "left", instance: "dead", generation: 7, version: ""
-            ).payload
-        let bridge = SimulatedBridge(fleet, fleet.hosts[0], node: settings("left"))
-        fleet.connect(bridge)
+        let state = NodeState(.ready, node: "left", instance: "dead", generation: 7, version: "")
+        let (fleet, bridge) = alone(with: [
+            "gimbal/left/old/camera": Array("{}".utf8), "gimbal/left/old/settings": Array("{}".utf8),
+            "gimbal/left/$state": state.payload,
+        ])
         fleet.pass(5000)
         #expect(bridge.node?.isOwner == true)
         #expect(fleet.retained["gimbal/left/old/camera"] == nil)
         #expect(fleet.retained["gimbal/left/old/settings"] == nil)
-        let state = fleet.retained["gimbal/left/$state"].flatMap { NodeState($0) }
-        #expect(state?.generation == 8 && state?.word == .ready)
+        #expect(fleet.state?.generation == 8 && fleet.state?.word == .ready)
     }
 
     @Test func moreThanFindsRoomAtOnceIsForgottenAllTheSame() {
-        let fleet = SimulatedFleet(seed: 1)
-        fleet.hosts = [HubHost { ($0.cameras, $0.subscriptions) = (1000, 1000) }]
-        for number in 0..<1500 {
-            fleet.retained["gimbal/left/old\(number)/camera"] = Array("{}".utf8)
-            fleet.retained["gimbal/left/old\(number)/settings"] = Array("{}".utf8)
-        }
-        let bridge = SimulatedBridge(fleet, fleet.hosts[0], node: settings("left"))
-        fleet.connect(bridge)
+        let topics = (0..<1500).flatMap { ["gimbal/left/old\($0)/camera", "gimbal/left/old\($0)/settings"] }
+        let (fleet, bridge) = alone(
+            HubHost { ($0.cameras, $0.subscriptions) = (1000, 1000) },
+            with: Dictionary(uniqueKeysWithValues: topics.map { ($0, Array("{}".utf8)) }))
         fleet.pass(10_000)
         #expect(fleet.retained.keys.sorted() == ["gimbal/left/$state"])
         // Cameras that the daemon forgets at once.
@@ -220,10 +220,8 @@ import Testing
     }
 
     @Test func camerasThatAreMadeFasterThanTheyAreReadForgetNoOthers() {
-        let fleet = SimulatedFleet(seed: 1)
-        fleet.hosts = [HubHost { ($0.cameras, $0.subscriptions, $0.unreadReplies) = (1000, 1000, 4096) }]
-        let bridge = SimulatedBridge(fleet, fleet.hosts[0], node: settings("left"))
-        fleet.connect(bridge)
+        let (fleet, bridge) = alone(
+            HubHost { ($0.cameras, $0.subscriptions, $0.unreadReplies) = (1000, 1000, 4096) })
         let feeder = fleet.hosts[0].connect()
         for round in 0..<3 {
             bridge.makeRoom(0)
@@ -235,7 +233,7 @@ import Testing
         }
         #expect(bridge.node?.isOwner == true)
         #expect(fleet.retained.keys.count { $0.hasSuffix("/camera") } == 600)
-        #expect(fleet.retained["gimbal/left/$state"].flatMap { NodeState($0) }?.cameras.count == 600)
+        #expect(fleet.state?.cameras.count == 600)
     }
 
     @Test func whatWasMissedIsToldOnceMore() {
@@ -298,21 +296,16 @@ import Testing
         publish(#"{"type":"move","update":{"kind":"scroll-by","x":-3333.3,"y":4.7}}"#, "set", from: client)
         fleet.pass(3000)
         let everything = try everything("main", of: fleet.hosts[0])
-        let told = try #require(fleet.retained["gimbal/left/main/camera"].map { String(decoding: $0, as: UTF8.self) })
-        let settings = try #require(
-            fleet.retained["gimbal/left/main/settings"].map { String(decoding: $0, as: UTF8.self) })
+        let told = try #require(fleet.text("gimbal/left/main/camera"))
+        let settings = try #require(fleet.text("gimbal/left/main/settings"))
         let members = try #require(settings.firstMatch(of: /"camera":"main"(,.*),"node":/)).1
         #expect(try told.contains(position("main", of: fleet.hosts[0])) && everything.hasSuffix(members + "}"))
     }
 
     @Test func aGapThatABridgeFindsIsToldAsTheDaemonTellsOne() throws {
         // More cameras than one line can resume.
-        let fleet = SimulatedFleet(seed: 1)
-        fleet.hosts = [HubHost { ($0.cameras, $0.subscriptions) = (1000, 1000) }]
-        var node = settings("left")
-        node.publishesEvents = true
-        let source = SimulatedBridge(fleet, fleet.hosts[0], node: node)
-        fleet.connect(source)
+        let host = HubHost { ($0.cameras, $0.subscriptions) = (1000, 1000) }
+        let (fleet, source) = alone(host) { $0.publishesEvents = true }
         let feeder = fleet.hosts[0].connect()
         let names = (0..<700).map { "camera-\($0)-" + String(repeating: "x", count: 40) }
         for name in names { feeder.send(#"{"type":"move","camera":"\#(name)","update":{"kind":"zoom-in"}}"#) }
@@ -494,11 +487,7 @@ import Testing
     }
 
     @Test func linesForCamerasThatTheNodeDoesNotTellOfAreRefused() throws {
-        let fleet = SimulatedFleet(seed: 1)
-        fleet.hosts = [HubHost()]
-        var node = settings("left")
-        node.cameras = ["main"]
-        fleet.connect(SimulatedBridge(fleet, fleet.hosts[0], node: node))
+        let (fleet, _) = alone { $0.cameras = ["main"] }
         fleet.pass(2500)
         let feeder = fleet.hosts[0].connect()
         feeder.send(#"{"type":"move","camera":"other","update":{"kind":"zoom-to","zoom":9}}"#)
@@ -518,12 +507,7 @@ import Testing
 
     @Test(arguments: [["main"], []])
     func aNodeThatTellsOfSomeCamerasDoesNotNameTheOthers(cameras: Set<String>) {
-        let fleet = SimulatedFleet(seed: 1)
-        fleet.hosts = [HubHost()]
-        var node = settings("left")
-        node.cameras = cameras
-        let bridge = SimulatedBridge(fleet, fleet.hosts[0], node: node)
-        fleet.connect(bridge)
+        let (fleet, bridge) = alone { $0.cameras = cameras }
         fleet.hosts[0].connect().send(#"[{"type":"get-camera"},{"type":"get-camera","camera":"hidden"}]"#)
         fleet.pass(2500)
         let client = foreign(fleet, "answers/me")
@@ -558,7 +542,7 @@ import Testing
         source.hasDaemon = false
         source.loseDaemon()
         fleet.pass(5000)
-        #expect(fleet.retained["gimbal/left/$state"].flatMap { NodeState($0) }?.word == .disconnected)
+        #expect(fleet.state?.word == .disconnected)
         #expect(source.log.filter { $0.contains("lack of room") } == ["1976 replies were dropped for lack of room"])
     }
 
@@ -602,36 +586,34 @@ import Testing
         #expect(fleet.hosts[0].hub.cameraCount == 0)
     }
 
-    @Test func nobodyKeepsOthersFromAsking() {
+    /// Returns a node whose camera moves for ten minutes, and a client that reads the answers of two others.
+    private func moving() -> (source: SimulatedBridge, client: SimulatedProcess) {
         let (fleet, source, _) = pair()
-        let feeder = fleet.hosts[0].connect()
-        feeder.send(#"{"type":"animate","update":{"kind":"zoom-in"},"durationMs":600000}"#)
-        let client = foreign(fleet, "answers/good", "answers/bad")
-        func ask(_ line: String, _ who: String) {
-            source.receive(
-                Delivery("gimbal/left/main/get/\(who)", Array(line.utf8), responseTopic: "answers/\(who)"))
-            fleet.pass(20)
-        }
-        ask(#"{"type":"ping","number":9007199254740990}"#, "bad")
-        for _ in 0..<300 { ask(#"{"type":"await-idle"}"#, "bad") }
+        fleet.hosts[0].connect().send(#"{"type":"animate","update":{"kind":"zoom-in"},"durationMs":600000}"#)
+        return (source, foreign(fleet, "answers/good", "answers/bad"))
+    }
+
+    private func ask(_ source: SimulatedBridge, _ line: String, _ topic: String, answer: String) {
+        let delivery = Delivery(
+            "gimbal/left/main/\(topic)", Array(line.utf8), responseTopic: "answers/\(answer)")
+        source.receive(delivery)
+        source.fleet.pass(20)
+    }
+
+    @Test func nobodyKeepsOthersFromAsking() {
+        let (source, client) = moving()
+        ask(source, #"{"type":"ping","number":9007199254740990}"#, "get/bad", answer: "bad")
+        for _ in 0..<300 { ask(source, #"{"type":"await-idle"}"#, "get/bad", answer: "bad") }
         #expect(texts(client).filter { $0.contains("limit-reached") }.count == 236)
-        ask(#"{"type":"ping","id":"a","number":1}"#, "good")
+        ask(source, #"{"type":"ping","id":"a","number":1}"#, "get/good", answer: "good")
         #expect(texts(client) == [#"{"type":"pong","id":"a"}"#])
     }
 
     @Test func whoeverWaitsForARestKeepsNobodyFromAskingAnythingElse() {
-        let (fleet, source, _) = pair()
-        let feeder = fleet.hosts[0].connect()
-        feeder.send(#"{"type":"animate","update":{"kind":"zoom-in"},"durationMs":600000}"#)
-        let client = foreign(fleet, "answers/good", "answers/bad")
-        func ask(_ line: String, _ who: String, answer: String) {
-            source.receive(
-                Delivery("gimbal/left/main/get/\(who)", Array(line.utf8), responseTopic: "answers/\(answer)"))
-            fleet.pass(20)
-        }
-        for number in 0..<600 { ask(#"{"type":"await-idle"}"#, "bad\(number % 12)", answer: "bad") }
+        let (source, client) = moving()
+        for number in 0..<600 { ask(source, #"{"type":"await-idle"}"#, "get/bad\(number % 12)", answer: "bad") }
         #expect(texts(client).filter { $0.contains("limit-reached") }.count == 600 - 128)
-        ask(#"{"type":"ping","id":"a"}"#, "good", answer: "good")
+        ask(source, #"{"type":"ping","id":"a"}"#, "get/good", answer: "good")
         #expect(texts(client) == [#"{"type":"pong","id":"a"}"#])
     }
 
@@ -658,19 +640,12 @@ import Testing
     }
 
     @Test func whoeverAsksUnderManyNamesIsOneWhoAsks() {
-        let (fleet, source, _) = pair()
-        let feeder = fleet.hosts[0].connect()
-        feeder.send(#"{"type":"animate","update":{"kind":"zoom-in"},"durationMs":600000}"#)
-        let client = foreign(fleet, "answers/good", "answers/bad")
+        let (source, client) = moving()
         for number in 0..<300 {
-            let line = #"{"type":"await-idle","feed":"bad\#(number)"}"#
-            source.receive(Delivery("gimbal/left/main/get", Array(line.utf8), responseTopic: "answers/bad"))
-            fleet.pass(20)
+            ask(source, #"{"type":"await-idle","feed":"bad\#(number)"}"#, "get", answer: "bad")
         }
         #expect(texts(client).filter { $0.contains("limit-reached") }.count == 236)
-        let ping = Array(#"{"type":"ping","id":"a"}"#.utf8)
-        source.receive(Delivery("gimbal/left/main/get/good", ping, responseTopic: "answers/good"))
-        fleet.pass(20)
+        ask(source, #"{"type":"ping","id":"a"}"#, "get/good", answer: "good")
         #expect(texts(client) == [#"{"type":"pong","id":"a"}"#])
     }
 
@@ -694,7 +669,7 @@ import Testing
         #expect(try #require(source.node?.deadline) > fleet.now)
         fleet.weather.congestion = 0
         fleet.pass(200)
-        let told = String(decoding: try #require(fleet.retained["gimbal/left/main/camera"]), as: UTF8.self)
+        let told = try #require(fleet.text("gimbal/left/main/camera"))
         #expect(told.contains(#""moving":true"#))
         #expect(try #require(source.node?.deadline) > fleet.now)
         withExtendedLifetime(feeder) {}
@@ -733,7 +708,7 @@ import Testing
         fleet.unwritable = []
         fleet.pass(10_000)
         for (topic, text) in [("camera", #""zoom":9,"#), ("settings", #""maxZoom":17,"#)] {
-            let kept = String(decoding: try #require(fleet.retained["gimbal/left/main/\(topic)"]), as: UTF8.self)
+            let kept = try #require(fleet.text("gimbal/left/main/\(topic)"))
             #expect(kept.contains(text), "\(kept)")
         }
         #expect(try everything("copy", of: fleet.hosts[1]) == everything("main", of: fleet.hosts[0]))
@@ -763,12 +738,11 @@ import Testing
         fleet.connect(other)
         fleet.pass(3000)
         #expect(other.refusal?.contains("left") == true && source.refusal == nil && source.node?.isOwner == true)
-        #expect(fleet.retained["gimbal/left/$state"].flatMap { NodeState($0) }?.instance == "a1")
+        #expect(fleet.state?.instance == "a1")
     }
 
     @Test func whatSomebodyLeavesAtTheBrokerKeepsNoNodeFromStarting() throws {
-        let fleet = SimulatedFleet(seed: 4)
-        fleet.hosts = [HubHost()]
+        let fleet = SimulatedFleet(seed: 4, HubHost())
         let client = foreign(fleet)
         func leave(_ topic: String, _ payload: String) {
             fleet.publish(Publication("gimbal/left/\(topic)", Array(payload.utf8), isRetained: true), from: client)
@@ -785,14 +759,13 @@ import Testing
         fleet.connect(bridge)
         fleet.pass(3000)
         #expect(bridge.refusal == nil && bridge.node?.isOwner == true)
-        let state = try #require(fleet.retained["gimbal/left/$state"].flatMap { NodeState($0) })
+        let state = try #require(fleet.state)
         #expect(state.generation == 1 && state.instance == "a1")
     }
 
     @Test func ofTwoThatComeAtOnceOneIsTheNode() {
         for seed in 1...20 {
-            let fleet = SimulatedFleet(seed: UInt64(seed))
-            fleet.hosts = [HubHost(), HubHost()]
+            let fleet = SimulatedFleet(seed: UInt64(seed), HubHost(), HubHost())
             let two = ["a", "b"].enumerated().map {
                 SimulatedBridge(fleet, fleet.hosts[$0], node: settings("left", $1))
             }
@@ -811,7 +784,7 @@ import Testing
         fleet.pass(50)
         fleet.cut(source)
         fleet.pass(1000)
-        #expect(fleet.retained["gimbal/left/$state"].flatMap { NodeState($0) }?.word == .lost)
+        #expect(fleet.state?.word == .lost)
         let other = SimulatedBridge(fleet, fleet.hosts[1], node: settings("left", "b2"))
         fleet.connect(other)
         fleet.pass(3000)
@@ -819,7 +792,7 @@ import Testing
         fleet.connect(source)
         fleet.pass(3000)
         #expect(source.refusal != nil && other.refusal == nil)
-        let state = fleet.retained["gimbal/left/$state"].flatMap { NodeState($0) }
+        let state = fleet.state
         #expect(state?.instance == "b2" && state?.word == .ready && state?.generation == 2)
     }
 
@@ -832,7 +805,7 @@ import Testing
         fleet.connect(source)
         fleet.pass(6000)
         #expect(texts(spy).contains { $0.contains(#""state":"lost""#) })
-        #expect(fleet.retained["gimbal/left/$state"].flatMap { NodeState($0) }?.word == .ready)
+        #expect(fleet.state?.word == .ready)
     }
 
     @Test func aNodeWithoutADaemonSaysSo() {
@@ -840,32 +813,26 @@ import Testing
         source.hasDaemon = false
         source.loseDaemon()
         fleet.pass(50)
-        let state = fleet.retained["gimbal/left/$state"].flatMap { NodeState($0) }
-        #expect(state?.word == .disconnected && state?.reason?.contains("no daemon") == true)
+        #expect(fleet.state?.word == .disconnected && fleet.state?.reason?.contains("no daemon") == true)
         source.hasDaemon = true
         fleet.pass(6000)
-        #expect(fleet.retained["gimbal/left/$state"].flatMap { NodeState($0) }?.word == .ready)
+        #expect(fleet.state?.word == .ready)
     }
 
     // MARK: The clock
-
-    private func clock(_ fleet: SimulatedFleet) -> ClockQuality? {
-        fleet.retained["gimbal/left/$state"].flatMap { NodeState($0) }?.clock
-    }
 
     private func quality(_ isSynchronized: Bool, _ microseconds: Double) -> ClockQuality {
         ClockQuality(isSynchronized: isSynchronized, maximumError: microseconds)
     }
 
     @Test func aNodeTellsHowGoodItsClockIsEachTimeThatItTellsItsState() {
-        let fleet = SimulatedFleet(seed: 1)
-        fleet.hosts = [HubHost()]
+        let fleet = SimulatedFleet(HubHost())
         let bridge = SimulatedBridge(fleet, fleet.hosts[0], node: settings("left"))
         bridge.clockQuality = quality(true, 35)
         fleet.connect(bridge)
         fleet.pass(5000)
-        #expect(clock(fleet) == quality(true, 35))
-        let text = String(decoding: fleet.retained["gimbal/left/$state"] ?? [], as: UTF8.self)
+        #expect(fleet.state?.clock == quality(true, 35))
+        let text = fleet.text("gimbal/left/$state") ?? ""
         #expect(text.hasSuffix(#""intervalMs":30000,"clock":{"synchronized":true,"errorMs":0.035}}"#))
         // A changed error alone is not published at once.
         let spy = foreign(fleet, "gimbal/left/$state")
@@ -875,12 +842,12 @@ import Testing
         fleet.pass(5000)
         #expect(texts(spy).isEmpty)
         fleet.pass(25_000)
-        #expect(clock(fleet) == quality(true, 70))
+        #expect(fleet.state?.clock == quality(true, 70))
     }
 
     @Test func aNodeTellsAtOnceThatItsClockIsSynchronizedNoMore() {
         let (fleet, source, _) = pair()
-        #expect(clock(fleet) == nil)
+        #expect(fleet.state?.clock == nil)
         for (told, wanted) in [
             (quality(true, 500), quality(true, 500)),
             // The meaning of an error is unknown there.
@@ -888,7 +855,7 @@ import Testing
         ] {
             source.clockQuality = told
             fleet.pass(1200)
-            #expect(clock(fleet) == wanted)
+            #expect(fleet.state?.clock == wanted)
         }
     }
 
@@ -916,17 +883,16 @@ import Testing
         let (fleet, source, _) = pair()
         source.clockQuality = quality(true, 35)
         fleet.pass(1200)
-        #expect(clock(fleet) != nil)
+        #expect(fleet.state?.clock != nil)
         fleet.cut(source)
         fleet.pass(1000)
-        #expect(fleet.retained["gimbal/left/$state"].flatMap { NodeState($0) }?.word == .lost && clock(fleet) == nil)
+        #expect(fleet.state?.word == .lost && fleet.state?.clock == nil)
         fleet.connect(source)
         fleet.pass(5000)
-        #expect(clock(fleet) != nil)
+        #expect(fleet.state?.clock != nil)
         source.node?.end(at: fleet.now)
         fleet.pass(100)
-        let state = fleet.retained["gimbal/left/$state"].flatMap { NodeState($0) }
-        #expect(state?.word == .disconnected && state?.clock == nil)
+        #expect(fleet.state?.word == .disconnected && fleet.state?.clock == nil)
     }
 
     @Test func aClockThatMakesNoSenseIsNone() {
@@ -1085,7 +1051,7 @@ import Testing
         let feeder = fleet.hosts[0].connect()
         feeder.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":7}}"#)
         fleet.pass(3000)
-        let kept = try #require(fleet.retained["gimbal/left/main/camera"].map { String(decoding: $0, as: UTF8.self) })
+        let kept = try #require(fleet.text("gimbal/left/main/camera"))
         let beyond = try ["1e999", "-1", "9007199254740992", "\"1\"", "null", "[]"].flatMap { value in
             try ["seq", "number", "generation", "zoom"].map { name in
                 kept.replacing(try Regex(#""\#(name)":[0-9.]+"#), with: #""\#(name)":\#(value)"#)
@@ -1240,8 +1206,7 @@ import Testing
     }
 
     private func history(_ seed: UInt64) throws {
-        let fleet = SimulatedFleet(seed: seed)
-        fleet.hosts = [HubHost(epochSeed: seed), HubHost(epochSeed: seed + 5000)]
+        let fleet = SimulatedFleet(seed: seed, HubHost(epochSeed: seed), HubHost(epochSeed: seed + 5000))
         var instance = 0
         func newNode() -> Node.Settings {
             instance += 1
@@ -1320,7 +1285,7 @@ import Testing
         #expect(shown == expected, "seed \(seed)")
         #expect(try everything("copy", of: fleet.hosts[1]) == everything("main", of: fleet.hosts[0]), "seed \(seed)")
         #expect(follower.mirror?.isThere == true, "seed \(seed)")
-        let kept = fleet.retained["gimbal/left/main/camera"].map { String(decoding: $0, as: UTF8.self) } ?? ""
+        let kept = fleet.text("gimbal/left/main/camera") ?? ""
         #expect(kept.contains(expected) && kept.contains(#""moving":false"#), "seed \(seed): \(kept)")
         #expect(source.node?.unacknowledged == 0 && source.node?.feedCount == 0, "seed \(seed)")
     }

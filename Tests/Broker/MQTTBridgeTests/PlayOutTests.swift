@@ -135,8 +135,7 @@ import Testing
 
     @Test func mirrorSaysWhereAClockIsNotSynchronized() {
         for (own, other) in [(false, true), (true, false), (true, true)] {
-            let fleet = SimulatedFleet(seed: 1)
-            fleet.hosts = [HubHost(), HubHost(epochSeed: 99)]
+            let fleet = SimulatedFleet(HubHost(), HubHost(epochSeed: 99))
             let source = SimulatedBridge(fleet, fleet.hosts[0], node: Node.Settings("left", instance: "a1"))
             var settings = CameraMirror.Settings(node: "left", camera: "main", local: "copy")
             settings.playOut = 100

@@ -73,7 +73,13 @@ final class SimulatedFleet {
     /// Wills of clients whose connection broke, and when the broker notices.
     private var wills: [(due: Double, will: Publication)] = []
 
-    init(seed: UInt64) { random = Seeded(seed) }
+    init(seed: UInt64 = 1, _ hosts: HubHost...) { (random, self.hosts) = (Seeded(seed), hosts) }
+
+    /// The state of node `left` that the broker retains.
+    var state: NodeState? { retained["gimbal/left/$state"].flatMap { NodeState($0) } }
+
+    /// Returns a message that the broker retains, as text.
+    func text(_ topic: String) -> String? { retained[topic].map { String(decoding: $0, as: UTF8.self) } }
 
     // MARK: Connections
 

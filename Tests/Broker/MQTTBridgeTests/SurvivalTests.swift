@@ -16,8 +16,7 @@ import Testing
 
     @Test(arguments: CameraChange.all)
     func mirrorsAreWhatTheirSourceIsWheneverTheyBegin(_ change: CameraChange) throws {
-        let fleet = SimulatedFleet(seed: 1)
-        fleet.hosts = [HubHost(), HubHost(epochSeed: 99), HubHost(epochSeed: 199)]
+        let fleet = SimulatedFleet(HubHost(), HubHost(epochSeed: 99), HubHost(epochSeed: 199))
         let source = SimulatedBridge(fleet, fleet.hosts[0], node: Node.Settings("left", instance: "a1"))
         fleet.connect(source)
         _ = follower(fleet, fleet.hosts[1])
