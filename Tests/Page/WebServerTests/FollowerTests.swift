@@ -24,14 +24,59 @@ import UnixSocket
         }
     }
 
-    private func accepted(_ socket: ListeningSocket) async throws -> CInt {
-        var client: CInt = -1
-        try await waitUntil("somebody connects") {
-            await Task.yield()
-            client = accept(socket.descriptor, nil, nil)
-            return client >= 0
+    private static let position = #"{"target":{"latitude":0,"longitude":0},"zoom":2,"bearing":0,"viewingAngle":0}"#
+
+    /// A daemon that says what a test wants, to one client.
+    private final class Daemon {
+        let path = TemporaryPath.fresh("daemon")
+        private let listening: ListeningSocket
+        private var client: CInt = -1
+
+        init() throws { listening = try ListeningSocket(path: path, mode: 0o600) }
+
+        deinit {
+            close(client)
+            listening.remove()
         }
-        return client
+
+        func accept() async throws {
+            try await waitUntil("somebody connects") {
+                await Task.yield()
+                client = Glibc.accept(listening.descriptor, nil, nil)
+                return client >= 0
+            }
+        }
+
+        /// Waits until the client has subscribed.
+        func waitForRequest() async throws {
+            try await accept()
+            var byte: UInt8 = 0
+            try await waitUntil("it subscribes") {
+                await Task.yield()
+                return recv(client, &byte, 1, CInt(MSG_PEEK | MSG_DONTWAIT)) == 1
+            }
+        }
+
+        func say(_ line: String) { #expect(write(client, line + "\n", line.utf8.count + 1) > 0) }
+
+        /// Tells of the camera `main`.
+        func greet() {
+            say(#"{"type":"subscribed","camera":"*","cameras":1}"#)
+            say(#"{"type":"subscribed","camera":"main","epoch":"e","seq":0,"position":\#(FollowerTests.position)}"#)
+        }
+
+        /// Sends lines until the client ends the connection, or `most` bytes are sent.
+        func flood(most: Int, _ line: (Int) -> String) -> Int {
+            var (sent, number) = (0, 0)
+            while sent < most {
+                let lines = (number..<number + 100).map { line($0) + "\n" }.joined()
+                let count = send(client, lines, lines.utf8.count, CInt(MSG_NOSIGNAL))
+                guard count > 0 else { break }
+                sent += count
+                number += 100
+            }
+            return sent
+        }
     }
 
     @Test func aDaemonThatRefusesTheConnectionIsNotThereAndItsReasonIsTold() async throws {
@@ -49,43 +94,35 @@ import UnixSocket
     }
 
     @Test func gesturesThatMayHaveEndedInAGapAreNotShownAsActive() async throws {
-        let path = TemporaryPath.fresh("daemon")
-        let listening = try ListeningSocket(path: path, mode: 0o600)
-        defer { listening.remove() }
-        let position = #"{"target":{"latitude":0,"longitude":0},"zoom":2,"bearing":0,"viewingAngle":0}"#
-        try await following(path) { told in
-            let client = try await accepted(listening)
-            defer { close(client) }
-            func say(_ line: String) { #expect(write(client, line + "\n", line.utf8.count + 1) > 0) }
-            say(#"{"type":"subscribed","camera":"*","cameras":1}"#)
-            say(#"{"type":"subscribed","camera":"main","epoch":"e","seq":0,"position":\#(position)}"#)
-            say(#"{"type":"gesture","camera":"main","timeMs":4,"line":{"type":"set-gestures","rotate":false}}"#)
-            say(#"{"type":"gesture","camera":"main","timeMs":5,"line":{"type":"pan","phase":"began"}}"#)
+        let daemon = try Daemon()
+        try await following(daemon.path) { told in
+            try await daemon.accept()
+            daemon.greet()
+            daemon.say(#"{"type":"gesture","camera":"main","timeMs":4,"line":{"type":"set-gestures","rotate":false}}"#)
+            daemon.say(#"{"type":"gesture","camera":"main","timeMs":5,"line":{"type":"pan","phase":"began"}}"#)
             try await waitUntil("the pan is told") { await told().contains(#""gestures":["pan"]"#) }
-            say(#"{"type":"lagged","camera":"main","missed":9,"epoch":"e","seq":9,"position":\#(position)}"#)
+            daemon.say(
+                #"{"type":"lagged","camera":"main","missed":9,"epoch":"e","seq":9,"position":\#(Self.position)}"#)
             try await waitUntil("its end is told") { await told().contains(#""gestures":[]"#) }
             // The gestures that the camera takes are known across the gap.
             for type in ["rotate", "tilt"] {
-                say(#"{"type":"gesture","camera":"main","timeMs":9,"line":{"type":"\#(type)","phase":"began"}}"#)
+                daemon.say(#"{"type":"gesture","camera":"main","timeMs":9,"line":{"type":"\#(type)","phase":"began"}}"#)
             }
             try await waitUntil("the tilt alone is told") { await told().contains(#""gestures":["tilt"]"#) }
             // Anything that may have changed in the gap arrives with the camera.
             let viewport = #"{"width":390,"height":844,"padding":{"top":0,"left":0,"bottom":0,"right":0}}"#
             let switches = #""scroll":true,"zoom":true,"rotate":true,"tilt":true,"scrollDuringRotateOrZoom":true"#
-            say(
-                #"{"type":"camera","camera":"main","seq":9,"position":\#(position),"minZoom":2,"maxZoom":21,"targetBounds":null,"#
+            daemon.say(
+                #"{"type":"camera","camera":"main","seq":9,"position":\#(Self.position),"minZoom":2,"maxZoom":21,"targetBounds":null,"#
                     + #""viewport":\#(viewport),"gestures":{\#(switches),"fling":true,"inertia":false}}"#)
-            say(#"{"type":"gesture","camera":"main","timeMs":10,"line":{"type":"rotate","phase":"began"}}"#)
+            daemon.say(#"{"type":"gesture","camera":"main","timeMs":10,"line":{"type":"rotate","phase":"began"}}"#)
             try await waitUntil("the rotation is told") { await told().contains(#""gestures":["rotate","tilt"]"#) }
         }
     }
 
     @Test func aPageThatComesLateIsToldALeaseWithTheTimeThatIsLeftAndNoneThatMayHaveEndedInAGap() async throws {
-        let path = TemporaryPath.fresh("daemon")
-        let listening = try ListeningSocket(path: path, mode: 0o600)
-        defer { listening.remove() }
-        let position = #"{"target":{"latitude":0,"longitude":0},"zoom":2,"bearing":0,"viewingAngle":0}"#
-        let follower = Follower(DaemonSocket(candidates: [path]), on: MultiThreadedEventLoopGroup.singleton)
+        let daemon = try Daemon()
+        let follower = Follower(DaemonSocket(candidates: [daemon.path]), on: MultiThreadedEventLoopGroup.singleton)
         let task = Task { await follower.run() }
         defer { task.cancel() }
         /// Returns what a page that starts now receives.
@@ -94,60 +131,28 @@ import UnixSocket
             follower.add(outbox, PageLine(["type": .string("page")]))
             return String(decoding: follower.take(outbox) ?? [], as: UTF8.self)
         }
-        let client = try await accepted(listening)
-        defer { close(client) }
-        func say(_ line: String) { #expect(write(client, line + "\n", line.utf8.count + 1) > 0) }
-        say(#"{"type":"subscribed","camera":"*","cameras":1}"#)
-        say(#"{"type":"subscribed","camera":"main","epoch":"e","seq":0,"position":\#(position)}"#)
-        say(#"{"type":"lease-taken","camera":"main","timeMs":100,"lease":7,"untilMs":60100,"label":"guide"}"#)
+        try await daemon.accept()
+        daemon.greet()
+        daemon.say(#"{"type":"lease-taken","camera":"main","timeMs":100,"lease":7,"untilMs":60100,"label":"guide"}"#)
         try await waitUntil("time has gone on") { () async throws in
             let line = news().split(separator: "\n").first { $0.contains("lease-taken") }
             return try line.map { try JSON($0) }?["timeMs"]?.number ?? 100 > 100
         }
         let told = news()
         #expect(told.contains(#""lease":7,"untilMs":60100,"label":"guide"}"#))
-        say(#"{"type":"lagged","camera":"main","missed":9,"epoch":"e","seq":9,"position":\#(position)}"#)
+        daemon.say(#"{"type":"lagged","camera":"main","missed":9,"epoch":"e","seq":9,"position":\#(Self.position)}"#)
         try await waitUntil("the gap is told") { () async in news().contains("lagged") }
         #expect(!news().contains("lease-taken"))
     }
 
-    /// Returns a connection of the follower that has subscribed.
-    private func subscribed(_ socket: ListeningSocket) async throws -> CInt {
-        let client = try await accepted(socket)
-        var byte: UInt8 = 0
-        try await waitUntil("it subscribes") {
-            await Task.yield()
-            return recv(client, &byte, 1, CInt(MSG_PEEK | MSG_DONTWAIT)) == 1
-        }
-        return client
-    }
-
-    /// Sends lines to the follower until it ends the connection, or `most` bytes are sent.
-    private func flood(_ client: CInt, most: Int, _ line: (Int) -> String) -> Int {
-        var (sent, number) = (0, 0)
-        while sent < most {
-            let lines = (number..<number + 100).map { line($0) + "\n" }.joined()
-            let count = send(client, lines, lines.utf8.count, CInt(MSG_NOSIGNAL))
-            guard count > 0 else { break }
-            sent += count
-            number += 100
-        }
-        return sent
-    }
-
     @Test func aDaemonOfMoreCamerasThanCanBeFollowedIsLetGo() async throws {
-        let path = TemporaryPath.fresh("daemon")
-        let listening = try ListeningSocket(path: path, mode: 0o600)
-        defer { listening.remove() }
+        let daemon = try Daemon()
         let long = String(repeating: "e", count: 20_000)
-        try await following(path) { told in
-            let client = try await subscribed(listening)
-            defer { close(client) }
-            let greeting = #"{"type":"subscribed","camera":"*","cameras":1}"# + "\n"
-            #expect(write(client, greeting, greeting.utf8.count) > 0)
-            let position = #"{"target":{"latitude":0,"longitude":0},"zoom":2,"bearing":0,"viewingAngle":0}"#
-            let sent = flood(client, most: 400 << 20) {
-                #"{"type":"subscribed","camera":"c\#($0)","epoch":"e","seq":0,"position":\#(position),"more":"\#(long)"}"#
+        try await following(daemon.path) { told in
+            try await daemon.waitForRequest()
+            daemon.say(#"{"type":"subscribed","camera":"*","cameras":1}"#)
+            let sent = daemon.flood(most: 400 << 20) {
+                #"{"type":"subscribed","camera":"c\#($0)","epoch":"e","seq":0,"position":\#(Self.position),"more":"\#(long)"}"#
             }
             #expect(sent < 200 << 20)
             try await waitUntil("why is told") { await told().contains("cameras are too many to follow") }
@@ -155,21 +160,13 @@ import UnixSocket
     }
 
     @Test func aDaemonThatTakesNoRequestsIsLetGo() async throws {
-        let path = TemporaryPath.fresh("daemon")
-        let listening = try ListeningSocket(path: path, mode: 0o600)
-        defer { listening.remove() }
-        try await following(path) { told in
-            let client = try await subscribed(listening)
-            defer { close(client) }
-            let position = #"{"target":{"latitude":0,"longitude":0},"zoom":2,"bearing":0,"viewingAngle":0}"#
-            let lines = [
-                #"{"type":"subscribed","camera":"*","cameras":1}"#,
-                #"{"type":"subscribed","camera":"main","epoch":"e","seq":0,"position":\#(position)}"#,
-            ].map { $0 + "\n" }.joined()
-            #expect(write(client, lines, lines.utf8.count) > 0)
+        let daemon = try Daemon()
+        try await following(daemon.path) { told in
+            try await daemon.waitForRequest()
+            daemon.greet()
             // Each causes two requests to the daemon.
-            let sent = flood(client, most: 400 << 20) {
-                #"{"type":"lagged","camera":"main","missed":9,"epoch":"e","seq":\#($0),"position":\#(position)}"#
+            let sent = daemon.flood(most: 400 << 20) {
+                #"{"type":"lagged","camera":"main","missed":9,"epoch":"e","seq":\#($0),"position":\#(Self.position)}"#
             }
             #expect(sent < 100 << 20)
             try await waitUntil("its end is told") { await told().contains("the daemon ended the connection") }

@@ -106,11 +106,10 @@ import Testing
         limits.requestsAtOnce = 20
         try await Running.with(limits) { server in
             let (stream, page) = try server.open()
-            let fields = server.fields(server.tokens.feed, page: page)
             let lines = String(repeating: #"{"type":"stop"}"# + "\n", count: 4096)
-            #expect(try server.answer("POST", "/lines", fields, body: lines).status == 204)
-            #expect(try server.answer("POST", "/lines", fields, body: lines).status == 429)
-            #expect(try server.answer("POST", "/lines", fields, body: #"{"type":"stop"}"#).status == 204)
+            #expect(try server.post(lines, page: page) == 204)
+            #expect(try server.post(lines, page: page) == 429)
+            #expect(try server.post(#"{"type":"stop"}"#, page: page) == 204)
             withExtendedLifetime(stream) {}
         }
     }

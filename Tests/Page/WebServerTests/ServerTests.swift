@@ -23,6 +23,17 @@ struct Running: Sendable {
         try result.get()
     }
 
+    /// Starts a server; returns it and its links, once it listens.
+    static func start(_ options: ServerOptions) async -> (server: Task<Void, any Error>, links: Links?) {
+        let (links, ready) = AsyncStream<Links>.makeStream()
+        let server = Task {
+            defer { ready.finish() }
+            try await WebServer.run(options) { ready.yield($0) }
+        }
+        var iterator = links.makeAsyncIterator()
+        return (server, await iterator.next())
+    }
+
     static func with(
         _ limits: Limits = Limits(), guests: [String] = [], map: StyledMap? = nil,
         certificate: ServerOptions.Certificate? = nil, metricsToken: String? = nil,
@@ -38,14 +49,8 @@ struct Running: Sendable {
         options.certificate = certificate
         options.metricsToken = metricsToken
         options.convert = convert
-        let (links, ready) = AsyncStream<Links>.makeStream()
-        let server = Task { [options] in
-            defer { ready.finish() }
-            try await WebServer.run(options) { ready.yield($0) }
-        }
-        var iterator = links.makeAsyncIterator()
-        let first = try #require(await iterator.next())
-        let port = try #require(first.local.split(separator: ":").last.flatMap { Int($0) })
+        let (server, links) = await start(options)
+        let port = try #require(links?.local.split(separator: ":").last.flatMap { Int($0) })
         let process = daemon.process.processIdentifier
         let running = Running(port: port, tokens: options.tokens, socket: daemon.socket) { kill(process, SIGTERM) }
         var failure: (any Error)?
@@ -82,8 +87,8 @@ struct Running: Sendable {
         return try client.answer()
     }
 
-    func post(_ lines: String, page: String) throws -> Int {
-        try answer("POST", "/lines", fields(tokens.feed, page: page), body: lines).status
+    func post(_ body: String, to path: String = "/lines", page: String) throws -> Int {
+        try answer("POST", path, fields(tokens.feed, page: page), body: body).status
     }
 }
 
@@ -177,9 +182,8 @@ struct Running: Sendable {
                 #expect(try client.object("ok")["id"] as? Int == 2)
                 // A recording arrives over a separate connection, which joins the lease that the page names.
                 func play(_ query: String) throws -> Int {
-                    let fields = server.fields(server.tokens.feed, page: page)
                     let trace = #"{"type":"trace","version":1}"# + "\n"
-                    return try server.answer("POST", "/recording?camera=main\(query)", fields, body: trace).status
+                    return try server.post(trace, to: "/recording?camera=main\(query)", page: page)
                 }
                 #expect(try play("") == 204)
                 #expect(try client.object("error")["code"] as? String == "leased")
@@ -237,10 +241,8 @@ struct Running: Sendable {
         let path = options.daemon.path
         // The daemon is killed below and leaves these files behind.
         defer { for name in [path, path + ".lock"] { unlink(name) } }
-        let (links, ready) = AsyncStream<Links>.makeStream()
-        let server = Task { [options] in try await WebServer.run(options) { ready.yield($0) } }
-        var iterator = links.makeAsyncIterator()
-        let port = try #require(await iterator.next()?.local.split(separator: ":").last.flatMap { Int($0) })
+        let (server, links) = await Running.start(options)
+        let port = try #require(links?.local.split(separator: ":").last.flatMap { Int($0) })
         let running = Running(port: port, tokens: options.tokens, socket: path)
         try await Running.onAThread {
             let (client, page) = try running.open()
@@ -514,8 +516,7 @@ struct Running: Sendable {
             let lines = (0..<20_000).map { #"{"type":"stop","timeMs":\#($0 * 180),"id":\#($0)}"# }
             let header = #"{"type":"trace","version":1}"# + "\n"
             func play(_ trace: String, _ camera: String, _ page: String) throws -> Int {
-                let fields = server.fields(server.tokens.feed, page: page)
-                return try server.answer("POST", "/recording?camera=\(camera)", fields, body: trace).status
+                try server.post(trace, to: "/recording?camera=\(camera)", page: page)
             }
             var first: (client: HTTPClient, page: String)? = try server.open()
             let (client, other) = try server.open()
@@ -727,13 +728,8 @@ struct Running: Sendable {
         var options = ServerOptions(
             daemon: DaemonSocket(candidates: ["/nowhere"]), listening: .address(address, port: 0))
         options.isOpenWithoutTLS = isSaid
-        let (links, ready) = AsyncStream<Links>.makeStream()
-        let server = Task { [options] in
-            defer { ready.finish() }
-            try await WebServer.run(options) { ready.yield($0) }
-        }
-        var iterator = links.makeAsyncIterator()
-        #expect((await iterator.next() != nil) == starts)
+        let (server, links) = await Running.start(options)
+        #expect((links != nil) == starts)
         server.cancel()
         if starts {
             _ = try? await server.value
