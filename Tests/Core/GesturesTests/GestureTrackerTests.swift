@@ -20,6 +20,13 @@ private struct Hand {
         return update
     }
 
+    /// Gives the tracker settings that differ from the defaults.
+    mutating func set(_ change: (inout GestureSettings) -> Void) {
+        var settings = GestureSettings()
+        change(&settings)
+        tracker.set(settings)
+    }
+
     mutating func release() -> GestureTracker.Release? { tracker.takeRelease() }
 
     mutating func momentum() -> Momentum? {
@@ -97,9 +104,7 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
     @Test(arguments: GestureKind.allCases.filter { $0 != .pan && value($0, 1) != nil })
     func panWaitsWhileAnotherGestureZoomsOrRotates(_ kind: GestureKind) throws {
         var hand = Hand()
-        var settings = GestureSettings()
-        settings.scrollDuringRotateOrZoom = false
-        hand.tracker.set(settings)
+        hand.set { $0.scrollDuringRotateOrZoom = false }
         let next = try #require(value(kind, 0.5))
         hand.report(GestureEvent(kind, .began))
         let before = hand.camera
@@ -190,9 +195,7 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
 
     @Test func aDisabledGestureDoesNothingAndIsNotActive() {
         var hand = Hand()
-        var settings = GestureSettings()
-        settings.scroll = false
-        hand.tracker.set(settings)
+        hand.set { $0.scroll = false }
         #expect(hand.report(GestureEvent(.pan, .began)) == nil)
         #expect(hand.report(GestureEvent(.pan, .changed, .pan(point(9, 9)))) == nil)
         #expect(!hand.tracker.isActive)
@@ -203,17 +206,13 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
     @Test func switchingAGestureOffCancelsIt() {
         var hand = Hand()
         hand.report(GestureEvent(.tilt, .began))
-        var settings = GestureSettings()
-        settings.tilt = false
-        hand.tracker.set(settings)
+        hand.set { $0.tilt = false }
         #expect(!hand.tracker.isActive)
     }
 
     @Test func aPanWaitsForPinchAndRotateIfToldTo() {
         var hand = Hand()
-        var settings = GestureSettings()
-        settings.scrollDuringRotateOrZoom = false
-        hand.tracker.set(settings)
+        hand.set { $0.scrollDuringRotateOrZoom = false }
         hand.report(GestureEvent(.pan, .began))
         hand.report(GestureEvent(.pinch, .began))
         #expect(hand.report(GestureEvent(.pan, .changed, .pan(point(30, 0)))) == nil)
@@ -288,9 +287,7 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
 
     @Test func withInertiaPinchAndRotationLeaveWithTheirVelocityAboutTheFocus() {
         var hand = Hand()
-        var settings = GestureSettings()
-        settings.inertia = true
-        hand.tracker.set(settings)
+        hand.set { $0.inertia = true }
         let focus = point(100, 200)
         for (kind, value) in [
             (GestureKind.pinch, { GestureEvent.Value.pinch(exp2($0 / 100)) }),
@@ -319,9 +316,7 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
 
     @Test func withoutFlingAPanEndsWhereItEnds() {
         var hand = Hand()
-        var settings = GestureSettings()
-        settings.fling = false
-        hand.tracker.set(settings)
+        hand.set { $0.fling = false }
         hand.report(GestureEvent(.pan, .began))
         hand.report(GestureEvent(.pan, .ended, velocity: point(900, 0)))
         #expect(hand.release() == nil)
@@ -363,9 +358,7 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
             var hand = Hand()
             hand.report(GestureEvent(.pan, .began))
             hand.report(GestureEvent(.pan, .ended, velocity: point(900, 0)))
-            var settings = GestureSettings()
-            change(&settings)
-            hand.tracker.set(settings)
+            hand.set(change)
             let momentum = hand.momentum()
             #expect(momentum?.pan == point(0, 0))
         }
@@ -392,9 +385,8 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
     }
 
     @Test func whatEndsInTheMomentInWhichItBeganHasNoInertia() {
-        var (hand, settings) = (Hand(), GestureSettings())
-        settings.inertia = true
-        hand.tracker.set(settings)
+        var hand = Hand()
+        hand.set { $0.inertia = true }
         for kind in [GestureKind.pinch, .rotate] {
             hand.report(GestureEvent(kind, .began, time: 0))
             hand.report(GestureEvent(kind, .ended, value(kind, 1), time: 0))

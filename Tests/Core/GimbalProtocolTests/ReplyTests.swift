@@ -7,18 +7,12 @@ import Testing
 @testable import GimbalProtocol
 
 @Suite struct WrittenReplyTests {
-    private func text(_ body: (inout LineWriter) -> Void) -> String {
-        var line = LineWriter(capacity: 4)
-        body(&line)
-        return line.withBytes { bytes in String(decoding: (0..<bytes.count).map { bytes[$0] }, as: UTF8.self) }
-    }
-
     @Test func whatRoundsToTheOpenEndIsTheOtherEnd() {
         let position = CameraPosition(
             target: LatLng(latitude: 0, longitude: 179.99999999999), zoom: 2, bearing: 359.9999999, viewingAngle: 0)
         let printed = PrintedPosition(position)
         let expected = #"{"target":{"latitude":0,"longitude":-180},"zoom":2,"bearing":0,"viewingAngle":0}"#
-        #expect(text { $0.write(printed) } == expected)
+        #expect(written { $0.write(printed) } == expected)
     }
 
     @Test func aKeptViewTextIsThatOfTheView() {
@@ -34,15 +28,15 @@ import Testing
             let event = Event(
                 kind: .cameraChanged, seq: UInt64(seq), timeMs: 1.5, reason: .gesture, position: printed)
             let name = Array("main".utf8)
-            let line = text { $0.withRoom(512) { $0.event(event, camera: name.span, &kept) } }
+            let line = written { $0.withRoom(512) { $0.event(event, camera: name.span, &kept) } }
             let expected = #"{"type":"camera-changed","camera":"main","seq":\#(seq),"timeMs":1.5,"reason":"gesture","#
-            #expect(line == expected + #""position":"# + text { $0.write(printed) } + "}\n")
+            #expect(line == expected + #""position":"# + written { $0.write(printed) } + "}\n")
         }
     }
 
     @Test func anErrorIsWrittenInFull() throws {
         let message = "a\"b\\c\n\u{7f}\u{1}é🗺"
-        let line = text {
+        let line = written {
             $0.answer(.error(GimbalError(WireError(.invalidValue, field: "x", message), line: 3)), Span())
         }
         #expect(try JSON(line)["message"]?.string == message)

@@ -6,16 +6,17 @@ import Testing
 
 @testable import GimbalProtocol
 
+/// Returns what is written to a line, which has to grow on the way.
+func written(_ write: (inout LineWriter) -> Void) -> String {
+    var writer = LineWriter(capacity: 4)
+    write(&writer)
+    return writer.withBytes { bytes in String(decoding: (0..<bytes.count).map { bytes[$0] }, as: UTF8.self) }
+}
+
 @Suite struct RequestWriterTests {
     private func decode(_ line: String) throws -> [Request] {
         var decoder = RequestDecoder()
         return try decoder.decode(Array(line.utf8).span)
-    }
-
-    private func written(_ write: (inout LineWriter) -> Void) -> String {
-        var writer = LineWriter()
-        write(&writer)
-        return writer.withBytes { bytes in String(decoding: (0..<bytes.count).map { bytes[$0] }, as: UTF8.self) }
     }
 
     /// Returns what requests ask for; a gesture's time is its line's.

@@ -7,6 +7,20 @@ import Testing
 
 @testable import MapCamera
 
+/// Returns a number of a case.
+func number(_ json: JSON?) throws -> Double { try #require(json?.number) }
+
+private func latLng(_ json: JSON?) throws -> LatLng {
+    LatLng(latitude: try number(json?["lat"]), longitude: try number(json?["lng"]))
+}
+
+/// Returns a camera of a case.
+func position(_ json: JSON?) throws -> CameraPosition {
+    CameraPosition(
+        target: try latLng(json), zoom: try number(json?["zoom"]), bearing: try number(json?["bearing"]),
+        viewingAngle: try number(json?["pitch"]))
+}
+
 @Suite struct CameraCaseTests {
     private static let tolerance = 1e-6
     private static let cases: [JSON] =
@@ -30,8 +44,8 @@ import Testing
         for testCase in Self.cases {
             guard let updates = try Self.updates(of: testCase) else { continue }
             let viewport = try Self.viewport(testCase)
-            let start = try Self.position(testCase["camera"])
-            let wanted = try Self.position(testCase["exact"]?["camera"])
+            let start = try position(testCase["camera"])
+            let wanted = try position(testCase["exact"]?["camera"])
             // The cases ignore constraints: a camera may not be allowed at the start or the end.
             guard Self.isAllowed(start, viewport), Self.isAllowed(wanted, viewport) else {
                 constrained += 1
@@ -110,18 +124,8 @@ import Testing
         return hypot(east, MercatorPoint(a).y - MercatorPoint(b).y) * projection.scale
     }
 
-    private static func latLng(_ json: JSON?) throws -> LatLng {
-        LatLng(latitude: try number(json?["lat"]), longitude: try number(json?["lng"]))
-    }
-
     private static func point(_ json: JSON?) throws -> ScreenPoint {
         ScreenPoint(x: try number(json?["x"]), y: try number(json?["y"]))
-    }
-
-    private static func position(_ json: JSON?) throws -> CameraPosition {
-        CameraPosition(
-            target: try latLng(json), zoom: try number(json?["zoom"]), bearing: try number(json?["bearing"]),
-            viewingAngle: try number(json?["pitch"]))
     }
 
     private static func viewport(_ json: JSON) throws -> Viewport {
@@ -132,6 +136,4 @@ import Testing
                 top: padding?["top"]?.number ?? 0, left: padding?["left"]?.number ?? 0,
                 bottom: padding?["bottom"]?.number ?? 0, right: padding?["right"]?.number ?? 0))
     }
-
-    private static func number(_ json: JSON?) throws -> Double { try #require(json?.number) }
 }

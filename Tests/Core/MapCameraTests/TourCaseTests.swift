@@ -19,13 +19,13 @@ import Testing
         for testCase in try Self.cases() {
             let name = testCase["id"]?.string ?? "?"
             let tour = try Self.tour(of: testCase)
-            let duration = try Self.number(testCase["exact"]?["durationMs"])
+            let duration = try number(testCase["exact"]?["durationMs"])
             #expect(abs(tour.duration - duration) < 1e-9 * max(1, duration), "\(name) takes \(tour.duration) ms")
             let times = try #require(testCase["times"]?.array)
             let wanted = try #require(testCase["exact"]?["cameras"]?.array)
             #expect(times.count == wanted.count)
             for (time, camera) in zip(times, wanted) {
-                let error = try Self.distance(tour.pose(at: try Self.number(time)), try Self.position(camera))
+                let error = try Self.distance(tour.pose(at: try number(time)), try position(camera))
                 #expect(error < Self.tolerance, "\(name) is off by \(error) at \(time.text) ms")
                 cameras += 1
             }
@@ -75,13 +75,4 @@ import Testing
             place, abs(pose.view.zoom - wanted.zoom), abs(wrap180(pose.view.bearing - wanted.bearing)),
             abs(pose.view.viewingAngle - wanted.viewingAngle))
     }
-
-    private static func position(_ json: JSON?) throws -> CameraPosition {
-        CameraPosition(
-            target: LatLng(latitude: try number(json?["lat"]), longitude: try number(json?["lng"])),
-            zoom: try number(json?["zoom"]), bearing: try number(json?["bearing"]),
-            viewingAngle: try number(json?["pitch"]))
-    }
-
-    private static func number(_ json: JSON?) throws -> Double { try #require(json?.number) }
 }
