@@ -267,16 +267,6 @@ private func error(_ body: () async throws -> Void) async -> (any Error)? {
         let events = Gimbal(path: stranger.path).camera().events()
         #expect(await error { for try await _ in events {} } as? GimbalConnectionError == expected)
     }
-
-    @Test func anEndlessLineIsNotTaken() async throws {
-        let stranger = try StandIn { _, connection in
-            StandIn.write([UInt8](repeating: 0x20, count: LineBuffer.longestLine + 2), to: connection)
-        }
-        #expect(
-            await error { try await Gimbal(path: stranger.path).ping() } as? GimbalConnectionError == .lineTooLong)
-        let events = Gimbal(path: stranger.path).camera().events()
-        #expect(await error { for try await _ in events {} } as? GimbalConnectionError == .lineTooLong)
-    }
 }
 
 /// Waits until the daemon has no other connection.

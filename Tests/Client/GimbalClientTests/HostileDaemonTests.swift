@@ -9,7 +9,7 @@ import Testing
 @testable import GimbalClient
 
 /// Returns an endless sequence.
-private func endless(_ piece: String) -> some Sequence<[UInt8]> & Sendable {
+private func endless(_ piece: String) -> Repeated<[UInt8]> {
     let bytes = Array(String(repeating: piece, count: max(1, 65_536 / piece.utf8.count)).utf8)
     return repeatElement(bytes, count: .max)
 }
@@ -94,9 +94,12 @@ struct HostileAnswer: Sendable, CustomTestStringConvertible {
     }
 
     @Test func anEndlessLineEndsTheConnection() async throws {
-        let stranger = try StandIn.answering(endless(" "))
-        #expect(await error { try await Gimbal(path: stranger.path).ping() } == .lineTooLong)
-        #expect(await error { for try await _ in Gimbal(path: stranger.path).camera().events() {} } == .lineTooLong)
+        let tooLong = [UInt8](repeating: 0x20, count: LineBuffer.longestLine + 2)
+        for pieces in [endless(" "), repeatElement(tooLong, count: 1)] {
+            let stranger = try StandIn.answering(pieces)
+            #expect(await error { try await Gimbal(path: stranger.path).ping() } == .lineTooLong)
+            #expect(await error { for try await _ in Gimbal(path: stranger.path).camera().events() {} } == .lineTooLong)
+        }
     }
 
     @Test func aLineThatBreaksOffIsNone() async throws {

@@ -242,14 +242,6 @@ import Testing
         try waitUntil("a place becomes free") { (try? SocketClient(daemon.socket).answersPing()) == true }
     }
 
-    @Test func camerasHaveALimit() throws {
-        let daemon = try DaemonProcess(["--max-cameras", "2"])
-        let client = try SocketClient(daemon.socket)
-        for name in ["a", "b", "c"] { try client.send(#"{"type":"get-camera","camera":"\#(name)"}"#) }
-        _ = (client.receive(), client.receive())
-        #expect(try JSON(client.receive() ?? "")["code"]?.string == "limit-reached")
-    }
-
     // MARK: Ending
 
     @Test(arguments: [SIGTERM, SIGINT])

@@ -60,6 +60,7 @@ import Testing
             _ = try Options(arguments: [option, "\(standard)"])
             _ = try Options(arguments: ["\(option)=\(standard)"])
         }
+        #expect(try Options(arguments: ["--max-cameras", "7"]).limits.cameras == 7)
         let both = try Options(arguments: ["--max-cameras", "7", "--limit=waits=8", "--limit", "cameras=9"])
         #expect(both.limits.cameras == 9 && both.limits.waits == 8)
     }

@@ -89,14 +89,6 @@ func subcommands() throws -> [String] {
         #expect(wrong.status == 1 && wrong.output.count == 2)
     }
 
-    @Test func theCameraIsShown() throws {
-        let daemon = try DaemonProcess()
-        _ = try gimbal(daemon, ["move", "--zoom", "4", "--camera", "left"])
-        let (status, output, _) = try gimbal(daemon, ["get", "--camera", "left"])
-        #expect(status == 0 && output.count == 1)
-        #expect(try JSON(output.first ?? "")["camera"]?.string == "left")
-    }
-
     @Test(arguments: [
         (
             "idle,camera-changed", #"{"type":"move","update":{"kind":"zoom-in"}}"#,

@@ -196,14 +196,6 @@ private func drag(from x: Double, _ more: String = "") -> [String] {
         #expect(feed.lines() == [#"{"type":"ok","id":1}"#])
     }
 
-    @Test func watchersMayNotTouch() throws {
-        let watcher = host.connect(role: .watchOnly(because: "so it is"))
-        watcher.send(touch([(1, 2, 3)]))
-        #expect(try code(watcher) == ("denied", "type"))
-        watcher.send(#"{"type":"position","phase":"began"}"#)
-        #expect(try code(watcher) == ("denied", "type"))
-    }
-
     // MARK: Watching
 
     @Test func whoAsksForTouchesSeesThemBeforeWhatTheyDo() throws {

@@ -57,11 +57,4 @@ import Testing
         #expect(short == long)
         #expect(short.others.count > 10_000 && short.lines == 402)
     }
-
-    @Test func whoMayOnlyWatchIsRefusedOnTheShortWay() throws {
-        let host = HubHost()
-        let watcher = host.connect(role: .watchOnly(because: "it is a test"))
-        watcher.send(#"{"type":"pan","phase":"changed","translation":{"x":1,"y":1}}"#)
-        #expect(try watcher.receive().map { try JSON($0)["code"]?.string } == "denied")
-    }
 }

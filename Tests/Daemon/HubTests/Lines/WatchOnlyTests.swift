@@ -20,7 +20,9 @@ import Testing
     private static let watchOnly = Role.watchOnly(because: "the test says so")
 
     private static let denied = [
-        #"{"type":"pan","phase":"began"}"#, #"{"type":"pinch","phase":"changed","scale":2}"#,
+        #"{"type":"pan","phase":"began"}"#, #"{"type":"pan","phase":"changed","translation":{"x":1,"y":1}}"#,
+        #"{"type":"pinch","phase":"changed","scale":2}"#, #"{"type":"position","phase":"began"}"#,
+        #"{"type":"touch","touches":[{"id":1,"x":2,"y":3}]}"#,
         #"{"type":"double-tap"}"#, #"{"type":"move","update":{"kind":"zoom-in"}}"#,
         #"{"type":"animate","update":{"kind":"zoom-in"}}"#, #"{"type":"stop"}"#,
         #"{"type":"set-gestures","tilt":false}"#, #"{"type":"set-zoom-range","maxZoom":9}"#,
