@@ -36,13 +36,9 @@ public struct ConformanceCase: Sendable, CustomStringConvertible {
     /// The trace that a peer sends, if one does and its header is accepted: from the first header to the last end.
     public var trace: String? {
         guard !name.hasSuffix("closes"), file != "watching" else { return nil }
-        let sent = steps.filter { $0["send"] != nil || $0["sendBytes"] != nil }
+        var sent = steps.filter { $0["send"] != nil || $0["sendBytes"] != nil }
         func isOf(_ type: String, _ step: JSON) -> Bool { step["send"]?["type"]?.string == type }
-        guard let owner = sent.first(where: { isOf("trace", $0) })?["peer"] else { return trace(of: sent, isOf) }
-        return trace(of: sent.filter { $0["peer"] == owner }, isOf)
-    }
-
-    private func trace(of sent: [JSON], _ isOf: (String, JSON) -> Bool) -> String? {
+        if let owner = sent.first(where: { isOf("trace", $0) })?["peer"] { sent.removeAll { $0["peer"] != owner } }
         guard let start = sent.firstIndex(where: { isOf("trace", $0) }) else { return nil }
         let end = sent.lastIndex { isOf("trace-end", $0) } ?? sent.count - 1
         return sent[start...end].map { step in
