@@ -38,22 +38,22 @@ def section():
     megabytes = figure("start", "memory") / 1e6
     others = figure("rate", "stopped", subscribers=110)
     return f"""\
-What a server spends on one delivery, 64 lines at a time, our camera's arithmetic included; and how many times as much
-others spend that carry messages of the same size:
+The processor time of one delivery, 64 lines at a time, including our camera's arithmetic; and how many times as much
+other servers take for messages of the same size:
 
 {table}
 
-- A line alone is with its reader after {number(figure("p50", "latency"))} µs, {of_floor:.2f} times the relay's.
-- Ready after {number(figure("ms", "start"))} ms, with {megabytes:.1f} MB; an idle connection takes \
+- A single line reaches its subscriber in {number(figure("p50", "latency"))} µs, {of_floor:.2f} times the relay's.
+- The daemon is ready after {number(figure("ms", "start"))} ms, with {megabytes:.1f} MB; an idle connection takes \
 {figure("each", "idle", connections=10_000):.0f} bytes; no line and no delivery allocates.
-- 100 of 110 subscribers read no more: the others keep {others:.0%} of their rate, and memory grows by \
+- When 100 of 110 subscribers stop reading, the others keep {others:.0%} of their rate, and memory grows by \
 {figure("grown", "stopped", subscribers=110) / 1024:.0f} KiB.
 
 ![Processor time for a delivery](Tests/Benchmarks/Results/results.svg)
 
 Measured on {machine["date"]} with {machine["cores"]} cores, {machine["processor"]}:
 [all figures, and what was run](Tests/Benchmarks/Results/results.md), and \
-[how they became so](Tests/Benchmarks/Results/history.svg). `make bench` measures your machine.
+[how they changed](Tests/Benchmarks/Results/history.svg). `make bench` measures your machine.
 """
 
 

@@ -23,11 +23,11 @@ enum ExitStatus: CInt {
     /// The table of statuses in the help.
     static let help = """
           0    everything was accepted
-          1    the daemon rejected a line, or the camera does not exist
+          1    the daemon rejected a line, the camera does not exist, or what was compared differs
           64   wrong usage
           65   not a trace, or the daemon refused its header
-          66   a trace cannot be read
-          69   there is no daemon, it went away, or it does not answer
+          66   a file cannot be read
+          69   there is no daemon, it went away, or it does not answer; or a program cannot be started
           73   the output file exists; see --force
           74   the output cannot be written
           75   the camera is busy (playing another trace, leased to another client, still moving), or --timeout is over

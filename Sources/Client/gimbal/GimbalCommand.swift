@@ -17,8 +17,8 @@ struct GimbalCommand: ParsableCommand {
               gimbal plot pinch.ndjson -o pinch.svg        # a picture of what they do
               gimbal move --target 48.86,2.29 --zoom 14    # gimbald moves a camera
 
-            On a terminal, commands print text for people; in a pipe, they print the daemon's lines of JSON unchanged. \
-            On a terminal, characters that would control it, hide text or break a line are shown by their numbers. \
+            Commands that ask the daemon print text for people on a terminal, and its lines of JSON, unchanged, in a \
+            pipe. On a terminal, control characters and invisible characters are shown by their numbers. \
             "man gimbal" says where commands look for the daemon's socket, and what signals do.
 
             Exit status:

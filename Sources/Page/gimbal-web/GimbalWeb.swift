@@ -41,7 +41,7 @@ struct GimbalWeb: AsyncParsableCommand {
               gimbal-web --listen 0.0.0.0 --tls-cert chain.pem --tls-key key.pem
               gimbal-web --listen 0.0.0.0 --insecure-lan
               gimbal-web --port 8117 --allow-origin https://map.example
-              gimbal-web --map-style https://map.example/style.json --map-engine maplibre-gl.js
+              gimbal-web --map-style https://map.example/s.json --map-engine maplibre-gl.js
 
             Exit status:
               0    stopped by ^C or SIGTERM
@@ -126,7 +126,7 @@ struct GimbalWeb: AsyncParsableCommand {
                 "--map-style \(mapStyle): must be an http or https URL, such as https://map.example/style.json.")
         }
         if insecureLan, tlsCertificate != nil {
-            throw ValidationError("--insecure-lan and --tls-cert exclude each other.")
+            throw ValidationError("--insecure-lan and --tls-cert cannot be combined.")
         }
         if !Addresses.isLoopback(listen), tlsCertificate == nil, !insecureLan {
             throw ValidationError(

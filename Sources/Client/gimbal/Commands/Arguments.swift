@@ -9,7 +9,7 @@ struct SocketOptions: ParsableArguments {
     @Option("The daemon's socket.", "path", completion: .file(extensions: ["sock"]))
     var socket: String?
 
-    @Option("Give up after this time, such as 500ms, 5s or 2m (default: 5s for an answer, otherwise no limit).", "time")
+    @Option("Give up after this time, such as 500ms, 5s or 2m (default: 5s for an answer, no limit for a rest).", "time")
     var timeout: Milliseconds?
 
     /// The socket paths at which the daemon may be.
@@ -44,7 +44,7 @@ struct CameraOptions: ParsableArguments {
 struct QuestionOptions: ParsableArguments {
     @OptionGroup var camera: CameraOptions
 
-    @Flag(help: "With a query, create the camera that --camera names if it does not exist.")
+    @Flag(help: "If a camera is only shown: create the one that --camera names, instead of failing.")
     var create = false
 }
 

@@ -15,7 +15,7 @@ struct RecordingOptions: ParsableArguments {
     @Option("Which of several devices in the recording, from 1 (default: the first that tells fingers apart).", "n")
     var deviceNumber: Int?
 
-    @Option("The size of the device's surface in points before it is turned, instead of its own.", "size")
+    @Option("The size in points of the device's surface, before --rotate (default: from the recording).", "size")
     var viewport: Viewport?
 
     @Option("How far the device was turned clockwise: 90, 180 or 270.", "degrees")

@@ -5,6 +5,23 @@ import TestSupport
 import Testing
 
 @Suite struct CommandLineWordsTests {
+    /// swift-argument-parser wraps longer ones, and a shell would take them for two commands.
+    @Test func examplesOfTheHelpFitALineOf80Columns() throws {
+        let help = try JSON(gimbal(nil, ["--experimental-dump-help"]).output.joined(separator: "\n"))
+        var checked = 0
+        func check(_ command: JSON) {
+            let paragraphs = (command["discussion"]?.string ?? "").components(separatedBy: "\n\n")
+            let examples = paragraphs.first { $0.hasPrefix("Examples:\n") } ?? ""
+            for line in examples.split(separator: "\n").dropFirst() {
+                #expect(line.count <= 80, "\(line)")
+                checked += 1
+            }
+            for subcommand in command["subcommands"]?.array ?? [] { check(subcommand) }
+        }
+        check(help["command"] ?? .null)
+        #expect(checked > 100)
+    }
+
     @Test(arguments: [
         ("wach", "There is no command 'wach'. Did you mean 'watch'?"),
         ("help wach", "Did you mean 'watch'?"),

@@ -22,8 +22,10 @@ struct IdleOptions: ParsableArguments {
 
     /// Checks that an action is not both set and removed.
     func check(_ action: String?) throws {
-        if action != nil, none { throw ValidationError("Name an action or --none, not both.") }
-        if action == nil, after != nil { throw ValidationError("--after needs an action.") }
+        if action != nil, none { throw ValidationError("--none cannot be combined with what the camera is to do.") }
+        if action == nil, after != nil {
+            throw ValidationError("--after needs what the camera is to do then: a position or a trace.")
+        }
     }
 
     /// Sets or removes an action if asked to; then shows the current one.

@@ -160,7 +160,8 @@ struct Animate: ParsableCommand {
         discussion: """
             Waits until the camera rests and prints its position, as "gimbal move" does; with --no-wait, prints \
             nothing. Anything else that moves the camera meanwhile, such as a finger or another command, takes over. \
-            ^C stops the camera where it is; "gimbal stop" stops an animation that was started with --no-wait.
+            ^C stops the camera where it is; "gimbal stop" stops an animation that was started with --no-wait. After \
+            --timeout, the status is 75, and the camera moves on.
 
             \(UpdateOptions.note)
 

@@ -80,7 +80,9 @@ struct ZoomRangeCommand: ParsableCommand {
         if ![0, 2].contains(levels.count) {
             throw ValidationError("A range needs two levels; --min or --max sets one.")
         }
-        if !levels.isEmpty, min != nil || max != nil { throw ValidationError("Levels exclude --min and --max.") }
+        if !levels.isEmpty, min != nil || max != nil {
+            throw ValidationError("Give two levels, or --min or --max, not both.")
+        }
     }
 
     func run() throws {

@@ -18,7 +18,7 @@ struct Clients: ParsableCommand {
 
             Examples:
               gimbal clients
-              gimbal clients --json | jq -r '.clients[] | select(.subscriptionCount > 0) | .process'
+              gimbal clients --json | jq '.clients[] | select(.waits > 0).process'
             """
     )
 

@@ -19,7 +19,7 @@ struct Watch: ParsableCommand {
               gimbal watch --camera left --camera right --events move-started,idle
               gimbal watch --all --reconnect --json >>events.ndjson
               gimbal watch --latest --json | jq -c .position
-              gimbal watch --events idle --count 1    # the next time that it comes to rest; see "gimbal wait"
+              gimbal watch --events idle --count 1    # until the camera next rests
             """
     )
 
@@ -38,7 +38,10 @@ struct Watch: ParsableCommand {
     var reconnect = false
 
     @Option(
-        "Only these, separated by commas: move-started, camera-changed, idle; replay and marker; gesture, what a camera is fed; touch, the fingers that feed it.",
+        """
+        Only these kinds, separated by commas: move-started, camera-changed and idle; gesture and touch, the camera's \
+        input; replay, marker, lease, motion, present and clock.
+        """,
         "kinds", completion: .list(EventKindList.words))
     var events: EventKindList?
 
@@ -53,7 +56,7 @@ struct Watch: ParsableCommand {
 
     func validate() throws {
         if let count, count < 1 { throw ValidationError("--count must be 1 or more.") }
-        if all, !cameras.isEmpty { throw ValidationError("--all and --camera exclude each other.") }
+        if all, !cameras.isEmpty { throw ValidationError("--all and --camera cannot be combined.") }
         let named = events?.kinds.first { [.gesture, .touch].contains($0) }
         if let named, all {
             throw ValidationError("--all is not for \(named.rawValue): name the cameras to watch.")

@@ -11,11 +11,13 @@ struct Player: ParsableCommand {
             Actions:
               pause          stops the replay's clock, and the camera with it
               resume         starts the clock again
-              step [n]       pauses, and plays until the camera has changed once, or n times
-              seek time      goes to a time of the trace or, with a sign, moves by that much; --marker goes to a marker
-              speed factor   sets the speed: 1 is as recorded, 2 is twice as fast, "max" is as fast as possible
-              end            ends the replay; the camera stays where it is
-              status         prints where the replay is; in a pipe or with --json, the daemon's line
+              step [n]       pauses after n more changes of the camera (default: 1)
+              seek time      goes to a time or a --marker; with a sign, moves by it
+              speed factor   sets the speed: 1 is as recorded, max the fastest
+              end            ends the replay, and plays motions to their end
+              status         prints where the replay is
+
+            status prints the daemon's line in a pipe or with --json.
 
             A client that may feed a camera may control its replay; a client that may only watch may ask for the \
             status. If no replay runs on the camera, the exit status is 1. Times count from the trace's first event: \

@@ -50,7 +50,7 @@ struct Record: ParsableCommand {
     func validate() throws {
         try duration?.checkRange("--duration")
         if append, destination.file == nil { throw ValidationError("--append needs a file: name it with -o.") }
-        if append, destination.force { throw ValidationError("--append and --force exclude each other.") }
+        if append, destination.force { throw ValidationError("--append and --force cannot be combined.") }
     }
 
     func run() throws {

@@ -28,7 +28,7 @@ struct Replay: ParsableCommand {
             them, each on a surface of its own. Only this machine may send, unless an address such as 0.0.0.0:3333 \
             admits others, too: any of them can then move the camera.
 
-            It stops at a trace that cannot be played; ^C stops the replay, and the camera where it is. In a pipe, \
+            The command ends at the first trace that cannot be played; ^C ends the replay and stops the camera. In a pipe, \
             --follow prints the same bytes whenever a trace is played: the epoch of "reset", which differs, is \
             omitted.
 
@@ -80,7 +80,7 @@ struct Replay: ParsableCommand {
             if let option = recording.givenOfDevice {
                 throw ValidationError("\(option) is for recordings, not for TUIO.")
             }
-            if !traces.isEmpty { throw ValidationError("Traces and --tuio exclude each other.") }
+            if !traces.isEmpty { throw ValidationError("Traces and --tuio cannot be combined.") }
         } else if traces.isEmpty, recording.device == nil {
             throw ValidationError("Name the traces to play, or a touchscreen with --device /dev/input/eventN.")
         }

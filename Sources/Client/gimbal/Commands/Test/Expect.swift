@@ -21,16 +21,16 @@ struct Expect: ParsableCommand {
 
             Statements are options, or lines of a file: at MOMENT (start, end, or a time) target LAT,LNG zoom Z \
             bearing B angle A within TOLERANCE; idle-by TIME; never-outside SOUTH,WEST,NORTH,EAST; zoom-between \
-            LOW,HIGH; moves N; golden FILE within TOLERANCE. If no expectation is given, they are read from the file \
-            beside the trace whose name ends in .expect.
+            LOW,HIGH; moves N; golden FILE within TOLERANCE. Without any expectation, statements are read from the \
+            file beside the trace whose name ends in .expect.
 
             The status is 0 if everything is as expected, 1 if not, and 65 if a file cannot be read. A failure says \
             where the camera first diverged, by how much, and in which units.
 
             Examples:
               gimbal expect pan.ndjson --golden pan.golden.ndjson
-              gimbal expect pan.ndjson --golden pan.golden.ndjson --tolerance 0.5pt,0.001zoom,0.1deg --plot pan.svg
-              gimbal expect pan.ndjson --at end --target 48.8584,2.2945 --zoom 14.3 --within 2pt --idle-by 3s
+              gimbal expect a.ndjson --golden a.golden --tolerance 0.5pt,0.001zoom,0.1deg
+              gimbal expect pan.ndjson --at end --target 48.8584,2.2945 --within 2pt
               gimbal expect app-camera.csv --golden pan.golden.ndjson --tolerance 2pt,50ms
               gimbal expect Tests/*.ndjson --junit results.xml --html results.html
               gimbal expect --camera main --timeout 5s --zoom 14 --within 0.01zoom
@@ -166,7 +166,9 @@ struct ExpectationOptions: ParsableArguments {
             throw ValidationError("--at and --within are about --target, --zoom, --bearing and --angle.")
         }
         for words in words {
-            do { _ = try Statement(words) } catch { throw ValidationError("--\(error).") }
+            do { _ = try Statement(words) } catch {
+                throw ValidationError("--\(words.joined(separator: " ")): \(error).")
+            }
         }
     }
 

@@ -16,10 +16,10 @@ struct Make: ParsableCommand {
 
             Examples:
               gimbal make pinch --scale 2 --seed 1 -o pinch.ndjson
-              gimbal make fling --from 300,700 --to 100,300 --duration 200ms | gimbal run --summary -
+              gimbal make fling --from 300,700 --to 100,300 | gimbal run --summary -
               gimbal make random --seed 42 --duration 1m -o random.ndjson
               gimbal make rotate --degrees 90 --touches >fingers.ndjson
-              for seed in $(seq 100); do gimbal make random --seed $seed | gimbal expect - --zoom-between 2,21; done
+              for n in $(seq 100); do gimbal make random --seed $n | gimbal check -; done
             """
     )
 

@@ -15,7 +15,7 @@ struct Shrink: ParsableCommand {
             with the whole trace. The output of the command is not shown.
 
             Examples:
-              gimbal shrink long.ndjson -o small.ndjson -- gimbal expect {} --never-outside 48,2,49,3
+              gimbal shrink long.ndjson -- gimbal expect {} --never-outside 48,2,49,3
               gimbal shrink random.ndjson -- sh -c 'gimbal run {} | my-map-test'
             """
     )

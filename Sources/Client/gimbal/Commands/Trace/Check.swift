@@ -12,7 +12,7 @@ struct Check: ParsableCommand {
         abstract: "Check a trace against the protocol.",
         discussion: """
             No daemon is needed. An error is a line that a daemon rejects; a warning is a line that it accepts, but \
-            that was hardly intended: gestures that change before they begin, or never end; lines after the trace's \
+            that is probably a mistake: gestures that change before they begin, or never end; lines after the trace's \
             end; times that jump by more than an hour.
 
               pan.ndjson:12: error: scale must be a number from 1e-09 to 1000000000 (scale)
@@ -23,7 +23,7 @@ struct Check: ParsableCommand {
 
             Examples:
               gimbal check session.ndjson
-              gimbal check --no-warnings --json traces/*.ndjson | jq -r .code | sort | uniq -c
+              gimbal check --json traces/*.ndjson | jq -r .code | sort | uniq -c
               gimbal convert pinch.evemu | gimbal check -
             """
     )

@@ -28,7 +28,7 @@ struct Convert: ParsableCommand {
               gimbal convert pinch.evemu -o pinch.ndjson
               adb shell getevent -lt | gimbal convert - --viewport 390x844 >touches.ndjson
               gimbal convert drag.events --device screen.desc --rotate 90
-              gimbal convert pan.ndjson --to webdriver -o actions.json --expected pan.golden.ndjson
+              gimbal convert pan.ndjson --to webdriver -o web.json --expected golden.ndjson
               gimbal convert pinch.evemu --touches | gimbal replay -
             """
     )
@@ -54,7 +54,7 @@ struct Convert: ParsableCommand {
         if let expected, expected == destination.output {
             throw ValidationError("--expected and -o must be different files.")
         }
-        if touches, to != nil { throw ValidationError("--touches is for a trace; --to always writes fingers.") }
+        if touches, to != nil { throw ValidationError("--to always writes fingers: omit --touches.") }
     }
 
     func run() throws {

@@ -13,7 +13,7 @@ struct Perform: ParsableCommand {
         discussion: """
             The phone is one that adb reaches. Its command "uinput" makes a touchscreen beside the phone's own and \
             moves fingers on it: those that "gimbal convert --to uinput-script" writes, scaled to the whole screen. \
-            Changes are reported as by that command. The touchscreen and its fingers are gone at the end, and after \
+            What this changes is reported, as by that command. The touchscreen and its fingers are gone at the end, and after \
             ^C.
 
             If adb may not use uinput, or the phone has none (Android 9 and earlier), the server of scrcpy performs \
@@ -23,7 +23,7 @@ struct Perform: ParsableCommand {
             Examples:
               gimbal perform pinch.evemu
               gimbal perform pan.ndjson --serial emulator-5554
-              gimbal perform pan.ndjson --scrcpy-server scrcpy-server-v3.3.1 --scrcpy-version 3.3.1
+              gimbal perform pan.ndjson --scrcpy-server server-v3.3.1 --scrcpy-version 3.3.1
             """
     )
 
