@@ -196,7 +196,7 @@ public final class HubPeer: ConformancePeer {
 
     fileprivate func cutOff() { outlet.close() }
 
-    /// Resumes reading of a connection where it was left.
+    /// Continues as a peer of the next hub, which takes its connection to be reading.
     fileprivate func resume(as peer: Peer) {
         self.peer = peer
         outlet.isReading = true

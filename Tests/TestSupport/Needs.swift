@@ -1,4 +1,4 @@
-// Requirements that not every machine meets. Such a test is disabled, and the last lines of `make test` say so.
+// Requirements that not every machine meets. Elsewhere the test is disabled, and the last lines of `make test` say so.
 
 // Testing is available only where tests are built.
 #if canImport(Testing)

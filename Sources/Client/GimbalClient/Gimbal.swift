@@ -65,8 +65,8 @@ public final class Gimbal: Sendable {
     /// Returns the events of all cameras, including later ones, from now on or from where a reader stopped.
     ///
     /// - Parameters:
-    ///   - kinds: the kinds wanted, except ``/GimbalProtocol/EventKind/gesture``; subscriptions, gaps, resets always
-    ///     come.
+    ///   - kinds: the kinds wanted, except ``/GimbalProtocol/EventKind/gesture`` and
+    ///     ``/GimbalProtocol/EventKind/touch``; subscriptions, gaps, resets and removals always come.
     ///   - delivery: what to skip while the reader is slow.
     ///   - since: where to resume, by the cameras' names; see ``CameraEvents/AsyncIterator/resumePoints``.
     ///   - reconnecting: how to reconnect when the daemon goes away.

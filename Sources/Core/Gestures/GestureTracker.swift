@@ -26,7 +26,7 @@ public struct GestureTracker: Codable, Sendable {
         /// The point that a one-finger zoom is about: its first reported focus.
         var origin: ScreenPoint?
         var samples: SampleWindow?
-        /// Whether a pan has waited for a pinch or a rotation; such a pan does not fling.
+        /// Whether a pan has waited for a gesture that zooms or rotates; such a pan does not fling.
         var waiting = false
     }
 
@@ -71,7 +71,7 @@ public struct GestureTracker: Codable, Sendable {
 
     private enum CodingKeys: CodingKey { case settings, active }
 
-    /// Decodes a tracker as encoded between two frames; gestures that the settings do not allow are dropped.
+    /// Decodes a tracker as encoded between two batches; gestures that the settings do not allow are dropped.
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         settings = try members.decode(GestureSettings.self, forKey: .settings)
@@ -144,7 +144,7 @@ public struct GestureTracker: Codable, Sendable {
         return nil
     }
 
-    /// - Returns: its index among the active gestures.
+    /// Makes a gesture active, and drops what was to continue after earlier ones; returns its index.
     private mutating func begin(_ key: GestureKey, from value: GestureEvent.Value?) -> Int {
         let isSampled =
             switch key.kind {
@@ -245,7 +245,7 @@ public struct GestureTracker: Codable, Sendable {
         release = .glide(momentum)
     }
 
-    /// Returns what continues after this frame if it has left no gesture active. Call it at the end of each frame.
+    /// Returns what continues after this batch if it has left no gesture active. Call it at the end of each batch.
     public mutating func takeRelease() -> Release? {
         defer { release = nil }
         return isActive ? nil : release

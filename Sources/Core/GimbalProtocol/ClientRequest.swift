@@ -67,7 +67,7 @@ public enum ClientRequest: Equatable, Sendable {
     /// Ends a subscription.
     case unsubscribe
     /// Subscribes to all cameras, including future ones, and replaces all subscriptions of the connection; resumes
-    /// after the points given by camera name. It cannot ask for the cameras' input.
+    /// after the points given by camera name. It cannot ask for the cameras' input or fingers.
     case subscribeAll(
         kinds: Set<EventKind>? = nil, delivery: EventDelivery? = nil, since: [String: ResumePoint] = [:])
     /// Ends all subscriptions of the connection.
@@ -75,7 +75,7 @@ public enum ClientRequest: Equatable, Sendable {
 
     /// Begins a replay.
     indirect case trace(TraceHeader)
-    /// Ends a replay.
+    /// Ends the trace that this connection sends.
     case traceEnd
     /// Stops the clock of another connection's replay on the camera.
     case pauseReplay
@@ -386,7 +386,7 @@ extension ClientRequest {
         }
     }
 
-    /// Whether it takes effect on its camera immediately.
+    /// Whether it moves or removes its camera without fingers, or changes the camera's setup.
     package var isCommand: Bool { cancelsGestures || isSetting }
 
     /// Whether it changes the camera's setup.
@@ -429,12 +429,12 @@ extension LineWriter {
         write("}")
     }
 
-    /// Writes the requests of one frame: an object, or an array of several; without LF.
+    /// Writes a request as an object, or a batch of several as an array; without LF.
     mutating func requests(_ frame: [ClientRequest], timeMs: Double, camera: String? = nil, isRounded: Bool = false) {
         if frame.count > 1 { write("[") }
         for (index, body) in frame.enumerated() {
             if index > 0 { write(",") }
-            // All objects of a frame share the time of the first.
+            // All objects of a batch share the time of the first.
             request(body, camera: camera, timeMs: index == 0 ? timeMs : nil, isRounded: isRounded)
         }
         if frame.count > 1 { write("]") }

@@ -32,7 +32,7 @@
     package static let mostMembers = 4096
     static let mostUnknown = 256
 
-    /// The number of members with unknown names. They are checked as JSON and otherwise ignored.
+    /// The number that stands for any unknown name. Members with one are checked as JSON and otherwise ignored.
     package static let unknownName: UInt8 = 127
     /// Names below this number have a bit each; the others share this one.
     @inlinable static var sharedBit: UInt8 { 63 }

@@ -100,7 +100,7 @@ struct Slowing: Codable, Sendable {
 
         /// Points. (UIKit: `UIScrollView.DecelerationRate.normal` is 0.998 per millisecond.)
         static let pan = Rate(factor: 0.998, least: 50, stop: 5, greatest: .infinity)
-        /// Zoom levels: two fingers 200 points apart whose distance grows by 70 points a second reach half a level.
+        /// Zoom levels: two fingers 200 points apart whose distance grows by 70 a second zoom by half a level a second.
         /// (UIKit: `UIScrollView.DecelerationRate.fast` is 0.99 per millisecond.)
         static let zoom = Rate(factor: 0.99, least: 0.5, stop: 0.05, greatest: 10)
         /// Degrees. (MapLibre GL JS also limits the inertia of the bearing to 360 degrees per second.)

@@ -11,7 +11,7 @@ import MapCamera
 
 /// Recognizes the gestures of one surface.
 public struct GestureRecognizer: Codable, Sendable {
-    /// The reports of the last frame, in order: they belong in one frame of requests.
+    /// The reports of the last frame of fingers, in order: they belong in one batch of requests.
     public private(set) var events: [GestureEvent] = []
 
     /// Whether angles can be trusted. A semi-multitouch touchpad reports only the box around two fingers.

@@ -38,7 +38,7 @@ struct TapDetector: Codable, Sendable {
         lastTap.map { time - $0.time <= thresholds.tapTime } ?? false
     }
 
-    /// Handles a changed number of fingers.
+    /// Handles a changed set of fingers, which is not empty.
     mutating func change(_ touches: [Touch], centroid: ScreenPoint, at time: Double) {
         var session = self.session ?? begin(touches[0].position, at: time)
         session.mostFingers = max(session.mostFingers, touches.count)
@@ -60,7 +60,7 @@ struct TapDetector: Codable, Sendable {
     /// Notes that the fingers have moved too far for a tap.
     mutating func exclude() { session?.isTap = false }
 
-    /// Handles that the last finger has lifted.
+    /// Handles the lifting of the last finger.
     ///
     /// - Returns: the gesture that this completes, if any.
     mutating func lift(at time: Double) -> GestureEvent? {

@@ -60,7 +60,7 @@ public struct Limits: Sendable {
     public var allReplayBytes = 256 << 20
     /// Markers of one replay.
     public var markers = 1024
-    /// Milliseconds that a peer whose trace was refused has to close its connection, once it has been sent the error.
+    /// Milliseconds that a peer whose trace was refused or cut has to close its connection, once it has been sent all.
     public var lingerMs = 2000.0
 
     public init() {}

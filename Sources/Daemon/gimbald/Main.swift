@@ -17,8 +17,8 @@ struct Main {
     private static let ioError: CInt = 74
 
     static func main() {
-        signal(SIGPIPE, SIG_IGN)  // A client that is gone is no signal,
-        signal(SIGXFSZ, SIG_IGN)  // nor is a limit of files' sizes: what is saved fails with a word.
+        signal(SIGPIPE, SIG_IGN)  // Writing to a client that is gone fails with EPIPE instead,
+        signal(SIGXFSZ, SIG_IGN)  // and writing beyond the limit of file sizes fails with EFBIG.
         Signals.block()
         var level = LogLevel.info
         let log = Log(of: name, level: level)

@@ -1,5 +1,5 @@
-// Makes up fingers: they move from point to point with minimum jerk, tremble a little, and are sampled like on a
-// screen. Everything derives from a seed: the same seed makes the same bytes on every machine.
+// Makes up fingers: they move from point to point with minimum jerk, tremble a little, and are sampled as a screen
+// samples them. Everything derives from a seed: the same seed makes the same bytes on every machine.
 
 import MapCamera
 import Touches

@@ -76,7 +76,7 @@ package struct TouchExport {
         var changes: [String] = []
         func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
         if canonical.restedLifts > 0 {
-            changes.append("where \(counted(canonical.restedLifts, "finger")) flung the map, it now rests before lifting")
+            changes.append("\(counted(canonical.restedLifts, "lift")) of flinging fingers now come after a rest")
         }
         if unperformed > 0 { changes.append("left out \(counted(unperformed, "request")) that no finger can make") }
         if canonical.clamped > 0 {

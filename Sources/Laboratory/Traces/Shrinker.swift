@@ -1,5 +1,5 @@
 // Shrinks a trace that something fails with: removes parts for as long as it still fails. Larger parts go first: whole
-// gestures, then lines, then the members of frames and of the header. A pure function of the answers that it gets.
+// gestures, then lines, then the members of batches and of the header. A pure function of the answers that it gets.
 
 import GimbalProtocol
 
@@ -85,7 +85,7 @@ package struct Shrinker {
             while position < members.count, members.count > 1 {
                 var fewer = members
                 let removed = fewer.remove(at: position)
-                // The frame's time may be in its first member only.
+                // The batch's time may be in its first member only.
                 if let time = removed["timeMs"], case .object(var first) = fewer[0], first["timeMs"] == nil {
                     first["timeMs"] = time
                     fewer[0] = .object(first)

@@ -1,6 +1,6 @@
 // Assigns the limited places for connections. Half a handshake or half a request takes a place, too. When places run
 // out, the oldest connection without a token gives way, from the address that has most of those. Invariant: at most
-// `limit` connections have a place, and one that feeds or has a stream keeps it.
+// `limit` connections have a place, and one that has a stream, feeds or reads metrics keeps it.
 
 import NIOCore
 import Synchronization
@@ -54,7 +54,7 @@ final class ConnectionPlaces: Sendable {
         }
     }
 
-    /// Lets a connection that feeds or has a stream keep its place.
+    /// Lets a connection that has shown a token keep its place.
     func keep(_ channel: any Channel) {
         state.withLock { state in
             if state.remove(channel) { state.kept.insert(ObjectIdentifier(channel)) }

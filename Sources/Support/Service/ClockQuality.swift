@@ -1,5 +1,5 @@
-// The quality of the machine's wall clock, as reported by the kernel, which the clock's keeper informs, and by chronyd
-// itself. Nothing here reads the time.
+// The quality of the machine's wall clock, as chronyd or the kernel reports it (the kernel has it from the program that
+// keeps the clock). Nothing here reads the time.
 
 import CLinux
 import GimbalProtocol

@@ -61,7 +61,7 @@ extension CameraStatus: Described {
 }
 
 extension CameraPosition {
-    /// Whether a camera that is sent here ends up exactly here, to the last digit.
+    /// Whether its numbers are in the ranges of cameras' positions. Does not check the ceiling of the viewing angle.
     fileprivate var isOfAMirror: Bool {
         -LatLng.latitudeLimit...LatLng.latitudeLimit ~= target.latitude && -180..<180 ~= target.longitude
             && ZoomRange.limits ~= zoom

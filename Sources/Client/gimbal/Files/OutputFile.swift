@@ -134,7 +134,7 @@ final class OutputFile {
         if descriptor < 0 { throw Failure(.ioError, "\(SystemError(path))") }
     }
 
-    /// Returns the beginning and the end of a file that is appended to; empty if it was.
+    /// Returns the beginning and the end of a regular file that is appended to; otherwise, both are empty.
     func existingEdges(upTo most: Int) -> (beginning: [UInt8], end: [UInt8]) {
         var status = stat()
         guard style == .appending, unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {

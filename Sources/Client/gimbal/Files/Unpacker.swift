@@ -96,7 +96,7 @@ final class Unpacker {
     private static func firstOfPipe(_ file: CInt) throws -> [UInt8] {
         let (readable, writable) = try Program.pipe()
         defer { for end in [readable, writable] { _ = close(end) } }
-        // A pipe may have brought only a part of the bytes that identify the format; so many attempts are enough.
+        // A pipe may have brought only a part of the bytes that identify the format: up to 50 attempts, 2 ms apart.
         for _ in 0..<50 {
             var waiting = pollfd(fd: file, events: Int16(POLLIN), revents: 0)
             while unsafe poll(&waiting, 1, -1) < 0 {

@@ -1,5 +1,6 @@
 // Sends one trace through one connection: the header, the lines as fast as the daemon takes them, and a ping that is
-// answered at the end of the replay. The sending side stays open until then: the daemon stops if this process vanishes.
+// answered at the end of the replay. The sending side stays open until then, so that the daemon ends the replay if this
+// process vanishes.
 
 import GimbalClient
 import GimbalProtocol

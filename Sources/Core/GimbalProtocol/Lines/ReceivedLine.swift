@@ -38,7 +38,7 @@ package final class ReceivedLine {
     /// The line without the part that differs between runs of the same trace: the epoch of a `reset`.
     package var withoutEpoch: ArraySlice<UInt8> {
         guard type == .reset else { return bytes }
-        // No string in a reset has quotes: camera names have none, and epochs are digits.
+        // No string in a reset has quotes: camera names have none, and epochs are hexadecimal digits with a hyphen.
         let member = Array(",\"epoch\":\"".utf8)
         let starts = bytes.indices.dropLast(member.count - 1)
         guard let start = starts.first(where: { bytes[$0..<($0 + member.count)].elementsEqual(member) }),

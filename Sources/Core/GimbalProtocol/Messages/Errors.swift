@@ -41,7 +41,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable {
     public static let noLease = ErrorCode(rawValue: "no-lease")
     /// The wait timed out.
     public static let timeout = ErrorCode(rawValue: "timeout")
-    /// The awaited camera was removed.
+    /// The camera was removed while the request waited for its rest or its lease.
     public static let removed = ErrorCode(rawValue: "removed")
     /// The daemon could not start; the message says why.
     public static let unavailable = ErrorCode(rawValue: "unavailable")

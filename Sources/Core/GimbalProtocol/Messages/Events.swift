@@ -248,7 +248,7 @@ extension LineRoom {
 }
 
 extension LineWriter {
-    /// Writes a line of a camera's input: the requests of one frame, as a line of a trace.
+    /// Writes a line of a camera's input: a request or a batch, as a line of a trace.
     package mutating func input(_ frame: [ClientRequest], camera: String, timeMs: Double) {
         openInput(camera, timeMs)
         requests(frame, timeMs: timeMs)

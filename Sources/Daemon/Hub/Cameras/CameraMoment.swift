@@ -52,7 +52,8 @@ extension HostedCamera {
         var seq: UInt64 = 0
         /// The time of the last event; the next event is not earlier.
         var lastTime = 0.0
-        /// The number of `camera-changed` events since the camera was reset.
+        /// The number of `camera-changed` events since the camera was made, or since its last replay began a round. A
+        /// seek sets it to what an unbroken replay would have.
         var frames: UInt64 = 0
         /// The progress of its idle action; `nil` once that has begun, until something else is asked of the camera.
         var idling: Idling? = .since(0)

@@ -10,7 +10,7 @@ struct CameraReaders {
     private var (recorders, onlookers) = (0, 0)
     /// How many ask for its clock, and how many for its motions.
     private var (clockReaders, motionReaders) = (0, 0)
-    /// Recorders that wait for the camera to rest, so that the hub can tell them how their trace begins.
+    /// Recorders whose trace cannot begin yet; see ``HostedCamera/canBeginTrace``.
     private var waiting: [Subscription] = []
 
     /// Whether one shows fingers, whether one asks for what the camera is fed, and whether one does either.
@@ -21,7 +21,7 @@ struct CameraReaders {
     var readClock: Bool { clockReaders > 0 }
     var clockReaderIsAlone: Bool { clockReaders == 1 }
     var readMotion: Bool { motionReaders > 0 }
-    /// Whether one waits for its rest, or asks for its clock or motions, and so has to be served after each batch.
+    /// Whether one waits for its trace to begin, or asks for the clock or motions, and so is served after each batch.
     private(set) var wantMore = false
 
     /// The recorders that have been told how their trace begins.
@@ -63,7 +63,7 @@ struct CameraReaders {
         return true
     }
 
-    /// Makes a recorder wait until the camera rests.
+    /// Makes a recorder wait until its trace can begin.
     mutating func wait(_ recorder: Subscription) {
         waiting.append(recorder)
         noteWants()

@@ -34,7 +34,7 @@ final class CameraRegistry {
     /// What the registry knows of a camera. It is stored in the camera, and only the registry changes it.
     struct Registration {
         fileprivate(set) var lifetime = HostedCamera.Lifetime.permanent
-        /// A number that no other camera of the registry has, as low as possible.
+        /// A number that no other camera of the registry has, below the most cameras that there have been at a time.
         fileprivate(set) var slot = 0
         /// Whether it may have changed since it was saved.
         fileprivate var isUnsaved = false
@@ -50,7 +50,7 @@ final class CameraRegistry {
 
     private var cameras = CameraTable()
     private var ephemeral: [HostedCamera] = []
-    /// Whether an ephemeral camera may have lost its last subscriber.
+    /// Whether an ephemeral camera may have lost its last subscriber that named it.
     private(set) var mayHaveUnwanted = false
     private var slotCount = 0
     private var freeSlots: [Int] = []

@@ -1,6 +1,6 @@
 // One camera of the hub: the pure camera, the gestures on it, what moves it by itself, and the resulting events. Only
 // this file emits events. Invariants: the stream matches (move-started camera-changed+)+ idle; fingers and motion never
-// move the camera at the same time; the times passed in are on the camera's own clock.
+// move the camera at the same time. A `time` is on the camera's own clock, a `now` on the hub's.
 
 import Gestures
 import MapCamera
@@ -12,7 +12,7 @@ final class HostedCamera {
     enum Lifetime {
         /// For all clients, until it is removed.
         case permanent
-        /// For watch-only clients, as long as one of them is subscribed to it.
+        /// For watch-only clients, as long as one of them is subscribed to it by its name.
         case ephemeral
         /// The camera no longer exists; references to it may remain.
         case removed
@@ -45,7 +45,7 @@ final class HostedCamera {
     let log: EventLog
     /// The log that subscribers of `gesture` and `touch` read; `nil` while there are none.
     private(set) var inputLog: InputLog?
-    /// The seq at which the epoch began: 0, unless a replay has reset the camera.
+    /// The least seq from which a subscriber can resume in this epoch: 0, unless a replay has reset the camera.
     private(set) var firstSeq: UInt64 = 0
     private var viewText = ViewText()
 
@@ -63,7 +63,7 @@ final class HostedCamera {
     private let clock: WallClock
     /// The wall clock's time at which its clock was 0, as subscribers have been told.
     var toldClockStart: WallTime?
-    /// The last motion that began; `nil` if that was a replay's, or an earlier version's.
+    /// The last motion that began; `nil` if a replay began it, or a process of a version that did not hand it over.
     private var lastMotion: KnownMotion?
     /// The motion that subscribers have been told of.
     private var toldMotion: KnownMotion?
@@ -315,7 +315,7 @@ final class HostedCamera {
         if camera.position != before { batchReason = reason }
     }
 
-    /// Ends a batch: what it changed becomes one event, and what it released comes to rest or continues as a fling.
+    /// Ends a batch: what it changed becomes one `camera-changed`, and what it released comes to rest or continues.
     func endBatch(at time: Double) -> Effects {
         // In a recording the idle flight is a client's command, which not every request would end.
         if moment.wasUsed(at: time) { inputLog?.addFirst(.stop) }
@@ -606,10 +606,10 @@ final class HostedCamera {
 
     func stopInputLog() { inputLog = nil }
 
-    /// Makes a recorder wait until the camera rests.
+    /// Makes a recorder wait until a trace can begin; see ``canBeginTrace``.
     func addWaitingRecorder(_ recorder: Subscription) { readers.wait(recorder) }
 
-    /// Returns the recorders that wait for its rest, which ends their wait.
+    /// Returns the recorders that wait until a trace can begin, and ends their wait.
     func takeWaitingRecorders() -> [Subscription] { readers.takeWaiting() }
 
     /// Whether a trace can begin: no motion is running, and no fingers are down that another recorder records.

@@ -27,7 +27,7 @@ struct PeerOutput {
     /// The subscriptions that may have something to send, in the order in which they began: of hundreds, only a few are
     /// checked at a time. Invariant: each one that has something is among them.
     private(set) var pending: [Subscription] = []
-    /// The last emission when the replies were last put after all events; `nil` if events may go first.
+    /// The last emission whose events precede the replies; `nil` if waiting events are to be put first again.
     var lastEmission: UInt64?
 
     init() {}

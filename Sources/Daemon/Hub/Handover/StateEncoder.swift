@@ -1,8 +1,9 @@
 // Encodes any Codable value as bytes for the next process, by the names of its members. StateDecoder.swift reads them.
 //
-// A value is a byte for its kind (``StateKind``), and its content. Integers and doubles have eight bytes, least
-// significant first; a double's are its bits. All else begins with eight bytes that say how many follow: text, arrays
-// of numbers, a list's values, or a record's members, each a byte with the length of its name, the name, and the value.
+// A value is a byte for its kind (``StateKind``), and its content, if it has any. Integers and doubles have eight
+// bytes, least significant first; a double's are its bits. All other content begins with eight bytes that say how many
+// follow: text, arrays of numbers, a list's values, or a record's members, each a byte with the length of its name, the
+// name, and the value.
 
 /// The kind of a value.
 enum StateKind: UInt8 {

@@ -33,7 +33,7 @@ final class Subscriptions {
     private var total = 0
     /// Clients that have subscribed to all cameras.
     private var followers: [Peer] = []
-    /// Cameras that may have come to rest and for which recorders wait.
+    /// Cameras with waiting recorders whose trace may be able to begin.
     private var recorded = CameraList(.recorded)
 
     private static let workOfSubscription = 4
@@ -221,7 +221,7 @@ final class Subscriptions {
 
     // MARK: Recorders
 
-    /// Notes a camera with waiting recorders, each time that it may have come to rest.
+    /// Notes a camera with waiting recorders, each time that their trace may be able to begin.
     func scheduleRecorders(of camera: HostedCamera) { recorded.insert(camera) }
 
     /// Sends recorders the beginning of their trace as soon as possible: when no motion is running, and no fingers are

@@ -210,7 +210,7 @@ final class Replays {
         return replay.clock.due(time)
     }
 
-    /// The minimum duration of a round of an endless loop, in milliseconds.
+    /// The minimum duration of a round of an endless loop, in milliseconds; of a stored trace, a thousand times that.
     private static let shortestRound = 1.0
 
     private func lineWasPlayed(_ requests: [Request], in replay: Replay, at now: Double) {

@@ -90,6 +90,6 @@ struct FairQueue {
         time = isCalm ? latest : min(time + Self.freeWorkPerTurn, latest)
     }
 
-    /// The work for a peer in each turn that is no debt: a gesture in every eighth turn, or about a thousand a second.
+    /// The work for a peer in each turn that is no debt: a gesture without an answer, for its line and its event.
     private static let freeWorkPerTurn: UInt64 = 2
 }

@@ -25,8 +25,8 @@ final class Connection: Watcher, Outlet {
     /// What the client may still send.
     enum Input: Int, Codable {
         case open
-        /// The client has closed its sending side, but not all of it has been read; it may still read. If it goes
-        /// later, what it sent continues.
+        /// The client has closed its sending side, and not all that it has sent has been read. It may still read; if it
+        /// goes later, the trace that it has sent continues.
         case halfClosed
         /// The last byte has been read.
         case ended
@@ -43,7 +43,7 @@ final class Connection: Watcher, Outlet {
     /// How much the client sends, as far as the order of reading depends on it.
     private enum Pace {
         case usual
-        /// The last read filled the buffer.
+        /// The last read was long, as ``SocketExchange/isMuch(_:)`` says.
         case fast
         /// Another read is due once other connections have been read.
         case waiting

@@ -9,7 +9,7 @@ import Hub
 import UnixSocket
 
 @safe final class HandoverFile: HistoryMemory {
-    /// "gimbal" and the kind of the file.
+    /// The bytes "gimbal1" and a line feed.
     private static let mark: UInt64 = 0x0a31_6c61_626d_6967
     private static let headerSize = 24
     private static let step: UInt64 = 64 << 10

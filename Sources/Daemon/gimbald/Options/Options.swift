@@ -14,7 +14,7 @@ struct Options {
         case completions(Shell)
         /// A file of settings before the administrator has changed it.
         case settings
-        /// The problems of the file of a name.
+        /// The problems of the settings file with this name.
         case check(String)
     }
 

@@ -38,7 +38,7 @@ struct ReadFile: ~Copyable {
 
 /// Reads `count` bytes of a file from an offset on, or fewer at its end.
 ///
-/// - Parameter call: the name of this for an error.
+/// - Parameter call: what an error says has failed, such as "read cameras.ndjson".
 func readFile(_ descriptor: CInt, from start: Int, _ count: Int, _ call: String) throws(SystemError) -> [UInt8] {
     var failure: SystemError?
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
@@ -58,7 +58,7 @@ func readFile(_ descriptor: CInt, from start: Int, _ count: Int, _ call: String)
 
 /// Writes bytes to a file from an offset on.
 ///
-/// - Parameter call: the name of this for an error.
+/// - Parameter call: what an error says has failed.
 func writeFile(_ descriptor: CInt, _ bytes: [UInt8], at start: Int, _ call: String) throws(SystemError) {
     var done = 0
     while done < bytes.count {

@@ -65,7 +65,7 @@ import UnixSocket
 
     // MARK: Start
 
-    /// Restores the saved cameras to the hub. No file found here keeps the daemon from starting.
+    /// Restores the saved cameras to the hub. Whatever is wrong with the file, the daemon starts.
     ///
     /// - Throws: `EADDRINUSE` if another daemon keeps its state there: one of the two would be lost.
     func restore(at now: Double) throws(SystemError) {

@@ -2,7 +2,7 @@
 
 /// A recorder's clock, made monotonic.
 struct FrameClock {
-    /// A clock that goes back further than this was set; less is jitter.
+    /// A clock that goes back further than this was set; less is jitter. In microseconds.
     private static let jitter = 1_000_000
     /// Times from this one on (in 2001) count from 1970.
     private static let epoch = 1_000_000_000_000_000

@@ -161,7 +161,7 @@ import Testing
 
     @Test func whatChangesIsSaid() throws {
         let exported = try gimbal(nil, ["convert", Files.sample("pan-fling"), "--to", "webdriver"])
-        #expect(exported.errors.contains("2 fingers flung the map"), "\(exported.errors)")
+        #expect(exported.errors.contains("2 lifts of flinging fingers"), "\(exported.errors)")
         let command = """
             {"type":"trace","version":1}
             {"type":"double-tap","phase":"ended","timeMs":0,"focus":{"x":195,"y":422}}

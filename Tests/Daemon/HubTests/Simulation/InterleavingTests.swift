@@ -122,7 +122,7 @@ private struct Interleaving {
         return Act(line: "set-gestures", reasons: [])
     }
 
-    /// Sends a line of one gesture, or of several as a frame.
+    /// Sends a line of one gesture, or of several as a batch.
     private mutating func gesture() -> Act {
         let (feed, peer) = feed()
         let objects = (0..<(random.chance(0.6) ? 1 : 3)).map { _ in report(feed) }

@@ -55,7 +55,7 @@ struct RandomTrace {
     }
 }
 
-/// What a subscriber to all kinds but input is sent of an unsteered trace.
+/// What a subscriber to movements and markers is sent of an unsteered trace.
 struct UnbrokenRun {
     static let kinds = #"["move-started","camera-changed","idle","marker"]"#
 

@@ -133,7 +133,7 @@ import GimbalProtocol
         func zoom(to zoom: Int) { feed.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":\#(zoom)}}"#) }
         zoom(to: 4)
         zoom(to: 5)
-        // A history contains only events that some client has subscribed to.
+        // A history contains markers only while some client has subscribed to them.
         host.connect().send(#"{"type":"subscribe","events":["marker"]}"#)
         for _ in 0..<markers { feed.send(#"{"type":"marker","label":"here"}"#) }
         zoom(to: 6)
