@@ -257,7 +257,7 @@ import GimbalProtocol
     struct Record: Codable {
         /// The number of the oldest line.
         fileprivate let first: UInt64
-        /// The length of each line, and its kind as a bit of `EventKinds`; a lease, the ninth bit, is written as 0.
+        /// The length of each line, and the byte of its kind.
         fileprivate let lengths: [UInt32]
         fileprivate let kinds: [UInt8]
         /// The lines, one after the other.
@@ -301,7 +301,7 @@ import GimbalProtocol
         }
         return Record(
             first: first, lengths: entries.map { UInt32($0.length) },
-            kinds: entries.map { UInt8(truncatingIfNeeded: $0.kind.rawValue) },
+            kinds: entries.map { $0.kind.byte },
             lines: ring == nil ? lines : nil, ring: ring, lastMoveStarted: lastMoveStarted, lastReset: lastReset)
     }
 
@@ -336,7 +336,7 @@ import GimbalProtocol
         var offset = head
         for (length, kind) in zip(record.lengths, record.kinds) {
             if end == record.ring?.wrap, end > first { (offset, wrap) = (0, end) }
-            let (length, kind) = (Int(length), kind == 0 ? EventKinds.lease : EventKinds(rawValue: UInt16(kind)))
+            let (length, kind) = (Int(length), EventKinds(byte: kind))
             guard length <= capacity - offset else { throw StateDecoder.Damage() }
             self[end] = Entry(offset: offset, length: length, kind: kind)
             offset += length
@@ -389,4 +389,20 @@ import GimbalProtocol
 extension Int {
     /// The least power of two that is not less; 1 for zero and negative numbers.
     fileprivate var roundedUpToPowerOfTwo: Int { self <= 1 ? 1 : 1 << (Int.bitWidth - (self - 1).leadingZeroBitCount) }
+}
+
+extension EventKinds {
+    /// A single kind in a record: its bit if a byte has that, 0 for a lease, and else 128 plus the number of the bit.
+    fileprivate var byte: UInt8 {
+        if let bit = UInt8(exactly: rawValue) { return bit }
+        return self == .lease ? 0 : 128 + UInt8(rawValue.trailingZeroBitCount)
+    }
+
+    fileprivate init(byte: UInt8) {
+        switch byte {
+        case 0: self = .lease
+        case _ where byte.nonzeroBitCount == 1: self.init(rawValue: UInt16(byte))
+        default: self.init(rawValue: 1 << (byte & 127))
+        }
+    }
 }

@@ -57,4 +57,19 @@ import Testing
         append(10_000, of: 222, to: log)
         #expect(memory.sizes.isEmpty)
     }
+
+    @Test func eachKindOfLineIsHandedOver() throws {
+        let log = EventLog(limits: Limits(), memory: nil)
+        let kinds = EventKind.allCases.map { EventKinds([$0]).subtracting(.reset) } + [.reset]
+        for kind in kinds {
+            let line = Array("\(kind.rawValue)\n".utf8)
+            if EventKinds.unnumbered.isDisjoint(with: kind) {
+                log.append(line.span, kind: kind)
+            } else {
+                log.append(unnumbered: line.span, kind: kind)
+            }
+        }
+        let next = try EventLog(log.record, limits: Limits(), memory: nil)
+        #expect((next.first..<next.end).map(next.kind(of:)) == kinds)
+    }
 }
