@@ -123,9 +123,9 @@ public final class Gimbal: Sendable {
 
     /// Sends requests that are applied together or not at all; returns the payload of the last answer.
     func ask<Answer: Sendable>(
-        _ frame: [ClientRequest], camera: String?, within limit: Duration? = nil, creates: Bool = true
+        _ batch: [ClientRequest], camera: String?, within limit: Duration? = nil, creates: Bool = true
     ) async throws -> Answer {
-        let answers = try await answers(to: frame, camera: camera, within: limit, creates: creates)
+        let answers = try await answers(to: batch, camera: camera, within: limit, creates: creates)
         guard let answer = answers.last?.answer(as: Answer.self) else {
             throw GimbalConnectionError.unexpectedAnswer("\(answers)")
         }
@@ -134,11 +134,11 @@ public final class Gimbal: Sendable {
 
     /// Sends requests that are applied together or not at all; returns their answers.
     func answers(
-        to frame: [ClientRequest], camera: String?, within limit: Duration? = nil, creates: Bool = true
+        to batch: [ClientRequest], camera: String?, within limit: Duration? = nil, creates: Bool = true
     ) async throws -> [ServerMessage] {
-        let answers = try await openConnection().answers(to: frame, camera: camera, within: limit, creates: creates)
+        let answers = try await openConnection().answers(to: batch, camera: camera, within: limit, creates: creates)
         let errors = answers.compactMap { if case .error(let error) = $0 { error } else { nil } }
-        // Every member of a rejected frame is answered by an error. The one at fault names its field.
+        // Every member of a rejected batch is answered by an error. The one at fault names its field.
         if let error = errors.first(where: { $0.field != nil }) ?? errors.first { throw error }
         return answers
     }

@@ -33,14 +33,14 @@ public struct RemoteCamera: Sendable {
         try await send(gestures.map { .gesture($0) })
     }
 
-    /// Sends gestures and commands as one frame: they are applied in order and together, or not at all.
+    /// Sends gestures and commands as one batch: they are applied in order and together, or not at all.
     ///
-    /// - Parameter frame: at most 64 gestures, commands and settings.
-    /// - Precondition: `frame` has nothing else: requests that a trace may not have get answers of their own.
-    public func send(_ frame: [ClientRequest]) async throws {
+    /// - Parameter batch: at most 64 gestures, commands and settings.
+    /// - Precondition: `batch` has nothing else: requests that a trace may not have get answers of their own.
+    public func send(_ batch: [ClientRequest]) async throws {
         precondition(
-            frame.allSatisfy(\.isOfTraces), "a camera's frame may have only gestures, commands and settings")
-        if !frame.isEmpty { _ = try await gimbal.answers(to: frame, camera: name) }
+            batch.allSatisfy(\.isOfTraces), "a camera's batch may have only gestures, commands and settings")
+        if !batch.isEmpty { _ = try await gimbal.answers(to: batch, camera: name) }
     }
 
     /// Sends the daemon the fingers on a surface, from which it recognizes gestures; returns when the daemon has
@@ -107,7 +107,7 @@ public struct RemoteCamera: Sendable {
         _ update: CameraUpdate, durationMs: Double? = nil, easing: EasingName = .default,
         path: AnimationPath = .straight
     ) async throws -> CameraRest {
-        // In one frame, so that no other request can come between.
+        // In one batch, so that no other request can come between.
         let animation = ClientRequest.animate(update, durationMs: durationMs, easing: easing, path: path)
         return try await gimbal.ask([animation, .awaitIdle()], camera: name)
     }

@@ -112,7 +112,7 @@ final class RequestConnection: Sendable {
         let line =
             requests.count == 1
             ? try requests[0].line(camera: camera, id: ids[0], creates: creates)
-            : try ClientRequest.line(frame: requests, camera: camera, ids: ids)
+            : try ClientRequest.line(batch: requests, camera: camera, ids: ids)
         guard line.count <= Self.longestRequest + 1 else { throw GimbalConnectionError.requestTooLong }
         return line
     }

@@ -144,17 +144,17 @@ extension ClientRequest {
     /// Returns requests as one line, including LF, which is applied as a whole or not at all.
     ///
     /// - Parameters:
-    ///   - frame: 1 to 64 requests; no trace's header nor end.
+    ///   - batch: 1 to 64 requests; no trace's header nor end.
     ///   - camera: the camera of all requests; "main" by default.
     ///   - ids: the ids of the requests in order; further requests have none.
     ///   - timeMs: as in ``line(camera:id:timeMs:creates:)``.
     /// - Throws: as ``line(camera:id:timeMs:creates:)``.
     public static func line(
-        frame: [ClientRequest], camera: String? = nil, ids: [RequestID] = [], timeMs: Double? = nil
+        batch: [ClientRequest], camera: String? = nil, ids: [RequestID] = [], timeMs: Double? = nil
     ) throws -> [UInt8] {
         var line = LineWriter()
         line.write("[")
-        for (index, request) in frame.enumerated() {
+        for (index, request) in batch.enumerated() {
             if index > 0 { line.write(",") }
             let id = index < ids.count ? ids[index] : nil
             try request.write(to: &line, camera: camera, id: id, timeMs: timeMs, creates: true)
@@ -430,14 +430,14 @@ extension LineWriter {
     }
 
     /// Writes a request as an object, or a batch of several as an array; without LF.
-    mutating func requests(_ frame: [ClientRequest], timeMs: Double, camera: String? = nil, isRounded: Bool = false) {
-        if frame.count > 1 { write("[") }
-        for (index, body) in frame.enumerated() {
+    mutating func requests(_ batch: [ClientRequest], timeMs: Double, camera: String? = nil, isRounded: Bool = false) {
+        if batch.count > 1 { write("[") }
+        for (index, body) in batch.enumerated() {
             if index > 0 { write(",") }
             // All objects of a batch share the time of the first.
             request(body, camera: camera, timeMs: index == 0 ? timeMs : nil, isRounded: isRounded)
         }
-        if frame.count > 1 { write("]") }
+        if batch.count > 1 { write("]") }
     }
 
     /// Begins a line of a type.

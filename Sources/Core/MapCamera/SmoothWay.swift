@@ -30,14 +30,14 @@ struct GlobeVector: Codable, Sendable {
     }
 
     /// The greatest sine of the angle between two places that count as equal or opposite.
-    private static let leastSine = 1e-12
+    private static let negligibleSine = 1e-12
 
     /// Returns the shortest way to another place: its angle in degrees and initial direction. The direction is east if
     /// the places are opposite; the angle is 0 if they are equal.
     func way(to other: Self) -> (angle: Double, direction: Self) {
         let normal = Self.cross(self, other)
         let (sine, cosine) = (normal.length, Self.dot(self, other))
-        guard sine > Self.leastSine else {
+        guard sine > Self.negligibleSine else {
             let across = Elementary.hypot(x, y)
             let east = across > 0 ? Self(-y / across, x / across, 0) : Self(0, 1, 0)
             return (cosine > 0 ? 0 : 180, east)

@@ -40,7 +40,7 @@ public struct Limits: Sendable {
     /// Bytes of a line, without its LF and a CR before that.
     public var line = RequestDecoder.longestLine
     /// Objects in an array.
-    public var frame = RequestDecoder.largestFrame
+    public var batch = RequestDecoder.largestBatch
     /// A camera's history holds at least this many events and at least this many bytes.
     public var historyEvents = 4096
     public var historyBytes = 1 << 20

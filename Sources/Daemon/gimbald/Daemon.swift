@@ -147,7 +147,7 @@ final class Daemon {
         }
         watchers.append(try ClosureWatcher.signal(loop, Signals.restarting) { [unowned self] in askedToRestart() })
         watchers.append(
-            try ClosureWatcher.signal(loop, Signals.reloading) { [unowned self] in
+            try ClosureWatcher.signal(loop, Signals.hangUp) { [unowned self] in
                 log(.info, "SIGHUP: nothing is reloaded; SIGUSR2 restarts in place, with the current settings")
             })
         // It only ends the wait: every turn does what is due.
@@ -264,12 +264,12 @@ final class Daemon {
     }
 
     /// Whether there is unsent output for a client.
-    var hasAnybodyUnsent: Bool { clients.all.contains { $0.peer?.hasUnsent == true } }
+    var hasUnsentOutput: Bool { clients.all.contains { $0.peer?.hasUnsent == true } }
 
     private var isOver: Bool {
         if case .handedOver = phase { return true }
         guard case .ending(let end) = phase else { return false }
-        return now() >= end || !hasAnybodyUnsent
+        return now() >= end || !hasUnsentOutput
     }
 }
 

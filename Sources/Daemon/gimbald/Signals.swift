@@ -6,13 +6,13 @@ import Glibc
 enum Signals {
     static let ending = [SIGTERM, SIGINT]
     static let restarting = SIGUSR2
-    static let reloading = SIGHUP
+    static let hangUp = SIGHUP
 
     /// Blocks the signals, and unblocks others that the parent process may have blocked.
     static func block() {
         var blocked = sigset_t()
         _ = unsafe sigemptyset(&blocked)
-        for signal in ending + [restarting, reloading] { _ = unsafe sigaddset(&blocked, signal) }
+        for signal in ending + [restarting, hangUp] { _ = unsafe sigaddset(&blocked, signal) }
         _ = unsafe sigprocmask(SIG_SETMASK, &blocked, nil)
     }
 

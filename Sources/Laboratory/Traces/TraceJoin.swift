@@ -54,7 +54,7 @@ extension Trace {
         var changes = new.setup.changes(from: old.setup).map(ClientRequest.set)
         if new.position != old.position || !changes.isEmpty { changes.append(.move(.setCamera(new.position))) }
         guard !changes.isEmpty else { return nil }
-        return try Array(ClientRequest.line(frame: changes, timeMs: timeMs).dropLast())
+        return try Array(ClientRequest.line(batch: changes, timeMs: timeMs).dropLast())
     }
 
     /// Returns the line at a later time.

@@ -16,17 +16,6 @@ import Testing
         )
     }
 
-    /// Returns the distance of two places in points of the screen.
-    private static func distance(_ a: LatLng, _ b: LatLng, zoom: Double) -> Double {
-        let scale = 256 / 360 * pow2(zoom)
-        let east = wrap180(a.longitude - b.longitude)
-        return max(abs(east), abs(a.latitude - b.latitude)) * scale
-    }
-
-    private static func pow2(_ zoom: Double) -> Double {
-        (0..<Int(zoom)).reduce(1.0) { result, _ in result * 2 } * 2
-    }
-
     @Test(arguments: [(3, 1), (8, 1), (2, 2), (5, 3), (1, 1)])
     func screensStitchedTogetherAreTheWholePicture(columns: Int, rows: Int) throws {
         var random = SystemRandomNumberGenerator()

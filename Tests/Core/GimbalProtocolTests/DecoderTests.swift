@@ -221,8 +221,8 @@ private func isJSON(_ bytes: [UInt8]) -> Bool {
         #expect(error("{\"type\":\"ping\",\(many)}")?.code == .limitReached)
         let objects = Array(repeating: "{}", count: 5000).joined(separator: ",")
         #expect(error("{\"type\":\"ping\",\"x\":[\(objects)]}")?.code == .limitReached)
-        let frame = Array(repeating: #"{"type":"ping"}"#, count: 65).joined(separator: ",")
-        #expect(error("[\(frame)]")?.code == .limitReached)
+        let batch = Array(repeating: #"{"type":"ping"}"#, count: 65).joined(separator: ",")
+        #expect(error("[\(batch)]")?.code == .limitReached)
     }
 
     @Test(arguments: [

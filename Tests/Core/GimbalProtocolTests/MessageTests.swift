@@ -168,9 +168,9 @@ let everyRequest = gestures + touches + commands + questions + others
             try ServerLine(line: Array("{\"type\":\"ok\",\"id\":".utf8) + line[slice.range] + Array("}".utf8)).id == id)
     }
 
-    @Test func aFrameIsOneLine() throws {
-        let frame = [ClientRequest.move(.zoomIn), .getCamera(), .gesture(GestureEvent(.pan, .began))]
-        let read = try decoded(try ClientRequest.line(frame: frame, camera: "left", ids: [1, "b"], timeMs: 5))
+    @Test func aBatchIsOneLine() throws {
+        let batch = [ClientRequest.move(.zoomIn), .getCamera(), .gesture(GestureEvent(.pan, .began))]
+        let read = try decoded(try ClientRequest.line(batch: batch, camera: "left", ids: [1, "b"], timeMs: 5))
         #expect(read.count == 3 && read.allSatisfy { $0.camera == "left" && $0.timeMs == 5 })
         #expect(read.map { $0.id != nil } == [true, true, false])
     }

@@ -64,7 +64,7 @@ func written(_ write: (inout LineWriter) -> Void) -> String {
         #expect(throws: EncodingError.self) { try ClientRequest.ping.line(id: .number(largest + 1)) }
         let tap = GestureEvent(.doubleTap, .ended)
         #expect(throws: EncodingError.self) { try ClientRequest.gesture(tap, label: .number(.max)).line() }
-        #expect(throws: EncodingError.self) { try ClientRequest.line(frame: [.ping], ids: [.number(.min)]) }
+        #expect(throws: EncodingError.self) { try ClientRequest.line(batch: [.ping], ids: [.number(.min)]) }
     }
 
     @Test func numbersAreReadBackUnharmed() throws {

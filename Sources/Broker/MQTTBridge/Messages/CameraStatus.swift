@@ -40,7 +40,7 @@ extension CameraStatus: Described {
     package static let blank = CameraStatus(camera: "", epoch: "", seq: 0, isMoving: false, position: .blank)
 
     package var isPossible: Bool {
-        FollowedCamera.isEpoch(epoch) && seq.isCount && position.isOfAMirror
+        FollowedCamera.isEpoch(epoch) && seq.isCount && position.isInRange
     }
 
     package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
@@ -62,7 +62,7 @@ extension CameraStatus: Described {
 
 extension CameraPosition {
     /// Whether its numbers are in the ranges of cameras' positions. Does not check the ceiling of the viewing angle.
-    fileprivate var isOfAMirror: Bool {
+    fileprivate var isInRange: Bool {
         -LatLng.latitudeLimit...LatLng.latitudeLimit ~= target.latitude && -180..<180 ~= target.longitude
             && ZoomRange.limits ~= zoom
             && 0..<360 ~= bearing && 0...90 ~= viewingAngle

@@ -241,7 +241,7 @@ final class MirrorSession {
         let line =
             requests.count == 1
             ? try requests[0].line(camera: name, id: .number(lastID))
-            : try ClientRequest.line(frame: requests, camera: name, ids: [.number(lastID)])
+            : try ClientRequest.line(batch: requests, camera: name, ids: [.number(lastID)])
         sending = .waitingForAnswer(lastID, then: retry)
         connection.send(line)
     }

@@ -29,7 +29,7 @@ struct Submission {
     let responseTopic: String?
     let correlation: [UInt8]?
     private(set) var publisher: Publisher
-    var isFrame = false
+    var isBatch = false
     var requests: [JSONObject] = []
     /// Which of the requests causes the refusal; the first one if the line as a whole does.
     private(set) var requestAtFault = 0
@@ -58,19 +58,19 @@ struct Submission {
         switch json {
         case .object(let request): requests = [request]
         case .array(let members):
-            isFrame = true
+            isBatch = true
             requests = members.compactMap(\.object)
             guard requests.count == members.count, !requests.isEmpty else {
-                throw WireError(.invalidValue, "an array has 1 to \(RequestDecoder.largestFrame) objects")
+                throw WireError(.invalidValue, "an array has 1 to \(RequestDecoder.largestBatch) objects")
             }
-            guard requests.count <= RequestDecoder.largestFrame else {
-                throw WireError(.limitReached, "an array may have at most \(RequestDecoder.largestFrame) objects")
+            guard requests.count <= RequestDecoder.largestBatch else {
+                throw WireError(.limitReached, "an array may have at most \(RequestDecoder.largestBatch) objects")
             }
         default: throw WireError(.invalidValue, "a line is an object, or an array of objects")
         }
         if !publisher.isChecked, let name = requests[0]["feed"]?.string { publisher = .field(Array(name.utf8)) }
         number = requests[0]["number"]?.integer
-        if inlet == .since, isFrame { throw WireError(.invalidValue, "a line to this topic is one object") }
+        if inlet == .since, isBatch { throw WireError(.invalidValue, "a line to this topic is one object") }
         guard inlet != .since else { return }
         for index in requests.indices {
             requestAtFault = index
@@ -111,7 +111,7 @@ struct Submission {
     func line(numbered first: Int) -> [UInt8] {
         var values = requests
         for index in values.indices { values[index]["id"] = .number(Double(first + index)) }
-        let json: JSONValue = isFrame ? .array(values.map { .object($0) }) : .object(values[0])
+        let json: JSONValue = isBatch ? .array(values.map { .object($0) }) : .object(values[0])
         return json.bytes + [UInt8(ascii: "\n")]
     }
 }
@@ -223,7 +223,7 @@ private final class Feed: DaemonReader {
     func send(_ submission: Submission) {
         lastLine += 1
         pending[lastLine] = Pending(submission: submission, ids: submission.ids)
-        connection?.send(submission.line(numbered: lastLine * RequestDecoder.largestFrame))
+        connection?.send(submission.line(numbered: lastLine * RequestDecoder.largestBatch))
     }
 
     func received(_ line: ArraySlice<UInt8>, at now: Double) {
@@ -236,7 +236,7 @@ private final class Feed: DaemonReader {
             guard let waiting = pending.removeValue(forKey: error.line) else { return }
             return replies.send(answer, id: nil, to: waiting.submission)
         }
-        let (number, index) = id.quotientAndRemainder(dividingBy: RequestDecoder.largestFrame)
+        let (number, index) = id.quotientAndRemainder(dividingBy: RequestDecoder.largestBatch)
         guard var waiting = pending[number], index < waiting.ids.count, waiting.answers[index] == nil else { return }
         waiting.answers[index] = answer
         pending[number] = waiting

@@ -156,7 +156,7 @@ final class Conversation {
         // Whatever the kinds, a subscriber learns that a trace has taken the camera.
         try command(.subscribe(kinds: [.moveStarted]), answer: .subscribed)
         connection.queue(
-            try ClientRequest.line(frame: [request, .awaitIdle()], camera: camera?.text, ids: ["command", "rest"]))
+            try ClientRequest.line(batch: [request, .awaitIdle()], camera: camera?.text, ids: ["command", "rest"]))
         connection.expectAnswer()
         var message: ReceivedLine
         repeat {

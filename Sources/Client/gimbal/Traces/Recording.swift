@@ -119,7 +119,7 @@ final class TraceSource {
     private(set) var bytesRead = 0
 
     /// The first given option that means nothing for a trace.
-    private let idleOption: String?
+    private let optionForRecordings: String?
     private let selection: TraceSelection?
 
     /// How long a stream must be quiet, in milliseconds, before fingers held back are released: an instant for a person
@@ -140,7 +140,7 @@ final class TraceSource {
         var trace = try trace ?? options.traceOptions(of: file)
         if trace.device == nil { trace.device = file.askDevice() }
         converter = TraceConverter(trace)
-        idleOption = options.given ?? (trace.writesTouches ? "--touches" : nil)
+        optionForRecordings = options.given ?? (trace.writesTouches ? "--touches" : nil)
     }
 
     /// The file's name as it was given.
@@ -170,8 +170,8 @@ final class TraceSource {
             if isAtEnd { try converter.finish(append) } else { try converter.read(piece.span, append) }
             if converter.isHolding, file.isStream, try file.isQuiet(for: Self.quiet) { try assumeRange(append) }
         }
-        if let idleOption, format == .trace {
-            throw Failure(.usage, "\(name): \(idleOption) is for recordings; a trace specifies this in its own lines")
+        if let optionForRecordings, format == .trace {
+            throw Failure(.usage, "\(name): \(optionForRecordings) is for recordings; a trace specifies this in its own lines")
         }
         if let selection, format == .trace { trace = try select(trace, selection) }
         tail = Array((tail + trace.suffix(Self.tailSize)).suffix(Self.tailSize))

@@ -28,7 +28,7 @@ package struct Rejection: Error {
     /// The default length limit of a line in bytes, without its LF and the CR before it.
     package static let longestLine = 65536
     /// The default limit of objects in an array.
-    package static let largestFrame = 64
+    package static let largestBatch = 64
     static let longestID = 256
     static let longestLabel = 64
     /// The maximum length of a marker's label, in bytes.
@@ -49,10 +49,10 @@ package struct Rejection: Error {
     var (object, path) = (0, FieldPath())
 
     private let longestLine: Int
-    private let largestFrame: Int
+    private let largestBatch: Int
 
-    package init(longestLine: Int = Self.longestLine, largestFrame: Int = Self.largestFrame) {
-        (self.longestLine, self.largestFrame) = (longestLine, largestFrame)
+    package init(longestLine: Int = Self.longestLine, largestBatch: Int = Self.largestBatch) {
+        (self.longestLine, self.largestBatch) = (longestLine, largestBatch)
     }
 
     /// Decodes a line without its LF.
@@ -112,11 +112,11 @@ package struct Rejection: Error {
         switch tape[0].kind {
         case .object:
             do {
-                requests.append(try request(0, isFrame: false))
+                requests.append(try request(0, isBatch: false))
             } catch {
                 throw rejection(error, of: nil)
             }
-        case .array: try frame(into: &requests)
+        case .array: try batch(into: &requests)
         default: throw rejection(Self.notALine, of: nil)
         }
     }
@@ -129,17 +129,17 @@ package struct Rejection: Error {
 
     private static let notALine = WireError(.invalidValue, "a line must be an object or an array of objects")
 
-    private mutating func frame(into requests: inout [Request]) throws(Rejection) {
+    private mutating func batch(into requests: inout [Request]) throws(Rejection) {
         let count = tape.count(of: 0)
         if count == 0 { throw rejection(WireError(.invalidValue, "an array must have at least one object"), of: nil) }
-        if count > largestFrame {
-            let error = WireError(.limitReached, "an array may have at most \(largestFrame) objects")
+        if count > largestBatch {
+            let error = WireError(.limitReached, "an array may have at most \(largestBatch) objects")
             throw rejection(error, of: nil)
         }
         var object = 1
         for index in 0..<count {
             do {
-                requests.append(try request(object, isFrame: true))
+                requests.append(try request(object, isBatch: true))
             } catch {
                 throw rejection(error, of: index)
             }
@@ -150,9 +150,9 @@ package struct Rejection: Error {
     private func rejection(_ error: WireError, of index: Int?) -> Rejection {
         var ids: [ByteRange?] = []
         var isHeader = false
-        let isFrame = tape[0].kind == .array
-        var object = isFrame ? 1 : 0
-        let end = isFrame ? Int(tape[0].next) : tape[0].kind == .object ? 1 : 0
+        let isBatch = tape[0].kind == .array
+        var object = isBatch ? 1 : 0
+        let end = isBatch ? Int(tape[0].next) : tape[0].kind == .object ? 1 : 0
         while object < end {
             ids.append(readableID(object))
             isHeader = isHeader || self.isHeader(object)
@@ -195,7 +195,7 @@ package struct Rejection: Error {
 
     // MARK: One request
 
-    private mutating func request(_ object: Int, isFrame: Bool) throws(WireError) -> Request {
+    private mutating func request(_ object: Int, isBatch: Bool) throws(WireError) -> Request {
         guard tape[object].kind == .object else { throw Self.notALine }
         (self.object, path) = (object, FieldPath())
         guard let typeNode = child(object, .type) else {
@@ -213,7 +213,7 @@ package struct Rejection: Error {
         case .unsubscribe where namesAllCameras: request.body = .unsubscribeAll
         default:
             request.camera = try cameraName()
-            if isFrame && request.body.standsAlone {
+            if isBatch && request.body.standsAlone {
                 let type = request.body.type
                 throw .wrong(
                     FieldPath(.type), "must not be \"\(type)\" in an array: send it on a line of its own")

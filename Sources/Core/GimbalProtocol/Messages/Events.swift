@@ -249,9 +249,9 @@ extension LineRoom {
 
 extension LineWriter {
     /// Writes a line of a camera's input: a request or a batch, as a line of a trace.
-    package mutating func input(_ frame: [ClientRequest], camera: String, timeMs: Double) {
+    package mutating func input(_ batch: [ClientRequest], camera: String, timeMs: Double) {
         openInput(camera, timeMs)
-        requests(frame, timeMs: timeMs)
+        requests(batch, timeMs: timeMs)
         close()
     }
 

@@ -13,7 +13,7 @@ final class LineHandler {
 
     init(_ parts: HubParts, _ applier: RequestApplier) {
         (self.parts, self.applier) = (parts, applier)
-        decoder = RequestDecoder(longestLine: parts.limits.line, largestFrame: parts.limits.frame)
+        decoder = RequestDecoder(longestLine: parts.limits.line, largestBatch: parts.limits.batch)
     }
 
     // MARK: A line

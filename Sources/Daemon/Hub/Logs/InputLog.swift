@@ -14,7 +14,7 @@ final class InputLog {
     let log: EventLog
     private let encoder: LineEncoder
     private let camera: String
-    private let largestArray: Int
+    private let largestBatch: Int
     /// The numbers of active gestures. In a trace, one connection sends them all.
     private var numbers: [GestureKey: Int] = [:]
     /// The numbers in use, by kind of gesture.
@@ -33,14 +33,14 @@ final class InputLog {
     /// The time of the last line; the next line is not earlier.
     private var lastTime = -Double.infinity
     /// The maximum size, as a multiple of a history's: a line is as long as what was sent.
-    private static let longest = 4
+    private static let sizeFactor = 4
     /// Lines that ``takeLineCount()`` has not counted yet.
     private var uncounted = 0
 
     init(of camera: String, encoder: LineEncoder, limits: Limits, memory: (any HistoryMemory)?) {
         (self.camera, self.encoder) = (camera, encoder)
-        largestArray = min(limits.frame, RequestDecoder.largestFrame)
-        log = EventLog(limits: limits, maximumBytes: Self.longest * limits.historyBytes, memory: memory)
+        largestBatch = min(limits.batch, RequestDecoder.largestBatch)
+        log = EventLog(limits: limits, maximumBytes: Self.sizeFactor * limits.historyBytes, memory: memory)
     }
 
     /// Starts or stops recording.
@@ -78,9 +78,9 @@ final class InputLog {
         _ record: Record, of camera: String, encoder: LineEncoder, limits: Limits, memory: (any HistoryMemory)?
     ) throws(StateDecoder.Damage) {
         (self.camera, self.encoder) = (camera, encoder)
-        largestArray = min(limits.frame, RequestDecoder.largestFrame)
+        largestBatch = min(limits.batch, RequestDecoder.largestBatch)
         log = try EventLog(
-            record.log, limits: limits, maximumBytes: Self.longest * limits.historyBytes, memory: memory)
+            record.log, limits: limits, maximumBytes: Self.sizeFactor * limits.historyBytes, memory: memory)
         guard record.numbers.values.allSatisfy({ $0 >= 0 }) else { throw StateDecoder.Damage() }
         (numbers, isRecording) = (record.numbers, record.isRecording)
         (lastTouchTime, lastTime) = (record.lastTouchTime, record.lastTime)
@@ -169,8 +169,8 @@ final class InputLog {
     /// Writes what was added as one line, or as several if it is more than a line may hold.
     private func write(at time: Double) {
         let time = advance(to: time)
-        for start in stride(from: 0, to: batch.count, by: largestArray) {
-            let part = batch.count <= largestArray ? batch : Array(batch[start...].prefix(largestArray))
+        for start in stride(from: 0, to: batch.count, by: largestBatch) {
+            let part = batch.count <= largestBatch ? batch : Array(batch[start...].prefix(largestBatch))
             encoder.encode({ $0.input(part, camera: camera, timeMs: time) }, then: { append($0, .gesture) })
         }
         batch.removeAll(keepingCapacity: true)
@@ -241,8 +241,8 @@ final class InputLog {
         lastTouchTime = nil
         guard isRecording, let header else { return }
         encoder.encode({ $0.input(header, camera: camera, timeMs: time) }, then: { append($0, .gesture) })
-        forEachFrame(of: active) { frame in
-            encoder.encode({ $0.input(frame, camera: camera, timeMs: time) }, then: { append($0, .gesture) })
+        forEachBatch(of: active) { batch in
+            encoder.encode({ $0.input(batch, camera: camera, timeMs: time) }, then: { append($0, .gesture) })
         }
     }
 
@@ -253,15 +253,15 @@ final class InputLog {
     ) {
         let time = advance(to: time)
         line.input(header, camera: camera, timeMs: time)
-        forEachFrame(of: active) { line.input($0, camera: camera, timeMs: time) }
+        forEachBatch(of: active) { line.input($0, camera: camera, timeMs: time) }
     }
 
     /// Passes on the reports that begin active gestures, in batches that are not too long.
-    private func forEachFrame(
+    private func forEachBatch(
         of active: [(key: GestureKey, event: GestureEvent)], _ body: ([ClientRequest]) -> Void
     ) {
-        for start in stride(from: 0, to: active.count, by: largestArray) {
-            let part = active[start..<min(start + largestArray, active.count)]
+        for start in stride(from: 0, to: active.count, by: largestBatch) {
+            let part = active[start..<min(start + largestBatch, active.count)]
             body(part.map { .gesture($0.event, label: label(number(of: $0.key))) })
         }
     }

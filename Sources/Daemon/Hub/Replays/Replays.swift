@@ -59,7 +59,7 @@ final class Replays {
         (self.limits, self.registry, self.clients, self.runner) = (limits, registry, clients, runner)
         (self.leases, self.sender, self.turns) = (leases, sender, turns)
         // A line that was accepted once stays accepted, even after a restart with other limits.
-        decoder = RequestDecoder(longestLine: .max, largestFrame: .max)
+        decoder = RequestDecoder(longestLine: .max, largestBatch: .max)
     }
 
     var count: Int { running.count }

@@ -32,7 +32,7 @@ extension Daemon {
 
     /// Whether the daemon may leave now. If a next process is not certain, clients get time to read what is unsent.
     func mayDepart(_ departure: Departure, by end: Double) -> Bool {
-        departure == .restart || !hasAnybodyUnsent || now() >= end
+        departure == .restart || !hasUnsentOutput || now() >= end
     }
 
     /// Leaves, unless a signal at the last moment changes the plan.

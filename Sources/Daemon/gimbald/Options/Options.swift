@@ -159,7 +159,7 @@ extension Options {
         LimitOption(
             "camera-surfaces", \.cameraSurfaces, 1...1024, "at most N touched surfaces per camera, of all connections"),
         LimitOption("line", \.line, 1024...1_048_576, "at most N bytes per line"),
-        LimitOption("batch", \.frame, 1...1024, "at most N objects per array"),
+        LimitOption("batch", \.batch, 1...1024, "at most N objects per array"),
         LimitOption(
             "requests", \.requestsPerTurn, 1...65536,
             "N requests per client per turn; up to 4 N with many subscribers"),

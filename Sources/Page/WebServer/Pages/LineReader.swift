@@ -17,7 +17,7 @@ struct LineReader: ~Copyable {
     private let mostBad: Int
     private var framer: LineFramer
     // The daemon may be set to take longer lines and batches than by default.
-    private var decoder = RequestDecoder(longestLine: .max, largestFrame: .max)
+    private var decoder = RequestDecoder(longestLine: .max, largestBatch: .max)
 
     /// - Parameters:
     ///   - status: the status of refusals.

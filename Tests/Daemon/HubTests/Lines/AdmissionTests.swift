@@ -240,7 +240,7 @@ import Testing
     }
 
     @Test func limitsOfLineAndArrayAreConfigurable() throws {
-        let host = HubHost { ($0.line, $0.frame, $0.readAhead) = (100_000, 100, 1000) }
+        let host = HubHost { ($0.line, $0.batch, $0.readAhead) = (100_000, 100, 1000) }
         let peer = host.connect()
         for (count, code) in [(99_990, nil), (100_001, "line-too-long")] {
             let rest = #"{"type":"ping","id":1,"x":""}"#.utf8.count

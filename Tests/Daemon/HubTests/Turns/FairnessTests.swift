@@ -9,24 +9,24 @@ import GimbalProtocol
 @Suite struct FairnessTests {
     /// Lines of clients that try to monopolize a daemon.
     static let hostileLines: [String] = {
-        func frame(_ objects: [String]) -> String { "[\(objects.joined(separator: ","))]" }
+        func batch(_ objects: [String]) -> String { "[\(objects.joined(separator: ","))]" }
         let names = (0..<64).map { "\"camera\":\"c\($0)\"" }
         return [
             #"{"type":"pan","phase":"changed","camera":"n","translation":{"x":1,"y":2}}"#,
             #"{"type":"stop","x":"\#(String(repeating: "x", count: 60_000))"}"#,
             #"{"type":"pinch","phase":"changed","scale":-1}"#,
             #"{"type":"ping","id":1}"#,
-            frame((0..<64).map { "{\"type\":\"pan\",\"phase\":\"changed\",\"camera\":\"n\",\"gesture\":\($0)}" }),
-            frame(names.map { "{\"type\":\"subscribe\",\($0)}" }),
-            frame(names.map { "{\"type\":\"subscribe\",\($0),\"events\":[\"gesture\"]}" }),
-            frame((0..<64).map { "{\"type\":\"set-zoom-range\",\"minZoom\":\(2 + $0 % 9)}" }),
-            frame((0..<64).map { "{\"type\":\"swipe\",\"id\":\($0)}" }),
+            batch((0..<64).map { "{\"type\":\"pan\",\"phase\":\"changed\",\"camera\":\"n\",\"gesture\":\($0)}" }),
+            batch(names.map { "{\"type\":\"subscribe\",\($0)}" }),
+            batch(names.map { "{\"type\":\"subscribe\",\($0),\"events\":[\"gesture\"]}" }),
+            batch((0..<64).map { "{\"type\":\"set-zoom-range\",\"minZoom\":\(2 + $0 % 9)}" }),
+            batch((0..<64).map { "{\"type\":\"swipe\",\"id\":\($0)}" }),
             fingers(256),
-            frame((0..<64).map { _ in "{\"type\":\"cameras\"}" }),
-            frame(names.map { "{\"type\":\"get-camera\",\($0)}" }),
-            frame(names.map { "{\"type\":\"stop\",\($0)}" }),
+            batch((0..<64).map { _ in "{\"type\":\"cameras\"}" }),
+            batch(names.map { "{\"type\":\"get-camera\",\($0)}" }),
+            batch(names.map { "{\"type\":\"stop\",\($0)}" }),
             #"{"type":"remove-camera","camera":"c1"}"#,
-            frame(
+            batch(
                 names.map { "{\"type\":\"animate\",\($0),\"durationMs\":3600000,\"update\":{\"kind\":\"zoom-in\"}}" }),
         ]
     }()

@@ -93,7 +93,7 @@ struct Expect: ParsableCommand {
         } else {
             for file in files {
                 try Interrupt.check()
-                reports.append(try session.hold(file))
+                reports.append(try session.report(on: file))
             }
         }
         if tap {
@@ -246,7 +246,7 @@ private final class ExpectSession {
     // MARK: Files
 
     /// Checks a trace, a recording or a log against its expectations.
-    func hold(_ name: String) throws -> TestReport {
+    func report(on name: String) throws -> TestReport {
         let start = clock.now
         let statements = try self.statements(of: name)
         let found = try LoadedStream(name, options.recording, number: options.selection.number)
