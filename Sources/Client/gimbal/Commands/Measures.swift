@@ -1,6 +1,6 @@
 // Places, points, sizes, insets and times as people type them: numbers separated by commas, such as `49.26,-123.11`.
-// The error for an invalid one shows the right form with an example. The daemon checks ranges; only latitude and
-// longitude in the wrong order are reported here, since a daemon would clamp them.
+// The error for an invalid one shows the right form with an example. Latitude and longitude in the wrong order are
+// reported as well, since a daemon would clamp them.
 
 import ArgumentParser
 import CameraStreams
@@ -117,6 +117,7 @@ extension EdgeInsets: TypedArgument {
     /// Reads top, left, bottom and right, or one number for all.
     init(typed text: String) throws {
         let numbers = numbers(text) ?? []
+        for side in numbers { try check("each side", side, .insets, " points") }
         switch numbers.count {
         case 1: self.init(all: numbers[0])
         case 4: self.init(top: numbers[0], left: numbers[1], bottom: numbers[2], right: numbers[3])
@@ -148,6 +149,7 @@ extension Viewport: TypedArgument {
         guard let numbers = numbers(text, separator: "x"), numbers.count == 2 else {
             throw ValidationError("write width and height in points, separated by an x, such as 390x844.")
         }
+        for side in numbers { try gimbal.check("width and height", side, .sizes, " points") }
         self.init(width: numbers[0], height: numbers[1])
     }
 }

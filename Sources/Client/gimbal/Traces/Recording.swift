@@ -57,7 +57,6 @@ struct RecordingOptions: ParsableArguments {
     func validate() throws {
         try check("--device-number", deviceNumber.map(Double.init), 1 ... .infinity)
         try check("--rate", rate?.value, 0.1...100_000, " Hz")
-        try viewport?.check("--viewport", 0.001...100_000)
     }
 
     static let note = """

@@ -53,12 +53,12 @@ extension ClosedRange<Double> {
     /// Milliseconds of a clock with any origin.
     static var times: Self { -1e15...1e15 }
     /// Durations and waits, in milliseconds.
-    static var durations: Self { 0...3_600_000 }
+    package static var durations: Self { 0...3_600_000 }
     /// Times within a trace, in milliseconds.
     static var ofTraces: Self { 0...1e14 }
     /// The size of a viewport, in points.
-    static var sizes: Self { 0.001...100_000 }
-    static var insets: Self { 0...100_000 }
+    package static var sizes: Self { 0.001...100_000 }
+    package static var insets: Self { 0...100_000 }
     static var finite: Self { -Double.greatestFiniteMagnitude...Double.greatestFiniteMagnitude }
 }
 

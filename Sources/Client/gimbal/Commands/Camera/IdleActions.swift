@@ -72,7 +72,7 @@ struct Home: ParsableCommand {
     func validate() throws {
         try idle.check(position.map { _ in "" })
         if position == nil, duration != nil { throw ValidationError("--duration needs a place.") }
-        try gimbal.check("--duration", duration?.milliseconds, 0...3_600_000, " ms")
+        try gimbal.check("--duration", duration?.milliseconds, .durations, " ms")
     }
 
     func run() throws {

@@ -113,6 +113,10 @@ struct AnimationOptions: ParsableArguments {
         if !flight, curve != nil || speed != nil || maxDuration != nil {
             throw ValidationError("--curve, --speed and --max-duration need --flight.")
         }
+        try check("--duration", duration?.milliseconds, .durations, " ms")
+        try check("--curve", curve?.value, Flight.curves)
+        if let speed, speed.value <= 0 { throw ValidationError("--speed must be above 0.") }
+        try check("--max-duration", maxDuration?.milliseconds, .durations, " ms")
     }
 }
 

@@ -83,12 +83,17 @@ struct ZoomRangeCommand: ParsableCommand {
         if !levels.isEmpty, min != nil || max != nil {
             throw ValidationError("Give two levels, or --min or --max, not both.")
         }
+        try check(levels.isEmpty ? "--min" : "The lowest zoom", low, ZoomRange.limits)
+        try check(levels.isEmpty ? "--max" : "The highest zoom", high, ZoomRange.limits)
+        if let low, let high, low > high { throw ValidationError("The lowest zoom must not be above the highest.") }
     }
+
+    private var low: Double? { (levels.first ?? min)?.value }
+    private var high: Double? { (levels.last ?? max)?.value }
 
     func run() throws {
         let daemon = try Conversation(options)
-        let (low, high) = (levels.first ?? min, levels.last ?? max)
-        if low != nil || high != nil { try daemon.command(.set(.zoomRange(min: low?.value, max: high?.value))) }
+        if low != nil || high != nil { try daemon.command(.set(.zoomRange(min: low, max: high))) }
         try daemon.showState { $0.table([.zoom]) }
     }
 }

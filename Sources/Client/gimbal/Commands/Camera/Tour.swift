@@ -94,7 +94,6 @@ struct TourCommand: ParsableCommand {
             if noWait, isWritten { throw ValidationError("--no-wait is for a tour that moves a camera.") }
         }
         try duration?.checkRange("--for")
-        try viewport?.check("--viewport", 0.001...100_000)
     }
 
     /// Whether the tour is written to a file instead of moving a camera.

@@ -21,8 +21,7 @@ struct Wait: ParsableCommand {
     @OptionGroup var options: QuestionOptions
 
     func validate() throws {
-        guard let timeout = options.camera.answers.socket.timeout, timeout.milliseconds > 3_600_000 else { return }
-        throw ValidationError("--timeout must be at most an hour.")
+        try check("--timeout", options.camera.answers.socket.timeout?.milliseconds, .durations, " ms")
     }
 
     func run() throws {

@@ -62,7 +62,7 @@ struct Make: ParsableCommand {
         if let duration, !(10...3_600_000).contains(duration.milliseconds) {
             throw ValidationError("--duration must be 10 ms to an hour.")
         }
-        try check("--zoom", zoom?.value, 2...21)
+        try check("--zoom", zoom?.value, ZoomRange.limits)
         try check("--scale", scale?.value, 0.01...100)
         try check("--degrees", degrees?.value, -3600...3600)
         try viewport?.check("--viewport", 50...10_000)
