@@ -323,6 +323,14 @@ let everyRequest = gestures + touches + commands + questions + others
             ])
     }
 
+    @Test func anErrorTellsItsFieldUnlessItsMessageDoes() {
+        func text(_ field: String?) -> String {
+            GimbalError(WireError(.leased, field: field, "a has leased this camera"), line: 1).description
+        }
+        #expect(text("camera") == "a has leased this camera" && text(nil) == text("camera"))
+        #expect(text("type") == "a has leased this camera (type)")
+    }
+
     @Test(arguments: [
         "{}", "[]", "x", #"{"type":"idle"}"#, #"{"type":"camera","camera":1}"#,
         #"{"type":"error","code":"busy","message":"wait"}"#,

@@ -110,9 +110,9 @@ public struct GimbalError: Error, Equatable, Sendable {
 }
 
 extension GimbalError: CustomStringConvertible {
-    /// The message, with the field unless the message begins with it.
+    /// The message, with the field unless the message mentions it.
     public var description: String {
-        guard let field, !message.hasPrefix(field) else { return message }
+        guard let field, !message.contains(field) else { return message }
         return "\(message) (\(field))"
     }
 }
