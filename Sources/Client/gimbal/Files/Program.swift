@@ -31,7 +31,7 @@ enum Program {
         let copies = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
         defer { unsafe copies.forEach { unsafe free($0) } }
         let process = unsafe start_program(path, copies, environ, input, output ?? STDOUT_FILENO, nothing)
-        guard process >= 0 else { throw Failure(.unavailable, "\(path) cannot be started") }
+        guard process >= 0 else { throw Failure(.unavailable, "\(SystemError("\(path) cannot be started"))") }
         return process
     }
 

@@ -72,6 +72,9 @@ import Testing
         // The lease has ended with the command.
         #expect(try place(answer("move --zoom 9"))[2] == 9)
         #expect(try gimbal(daemon, ["lease", "--for", "2h", "--", "true"]).status == 64)
+        let refused = try gimbal(daemon, ["lease", "--", "/etc/passwd"])
+        #expect(refused.status == 69)
+        #expect(refused.errors == "gimbal: /etc/passwd cannot be started: Permission denied\n")
     }
 
     @Test func replayTakesALeaseUntilItsTraceHasEnded() throws {
