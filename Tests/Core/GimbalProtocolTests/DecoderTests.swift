@@ -265,6 +265,10 @@ private func isJSON(_ bytes: [UInt8]) -> Bool {
             #"{"type":"animate","update":{"kind":"zoom-in"},"easing":1}"#,
             "easing must be default, linear, ease-in, ease-out or ease-in-out"
         ),
+        (
+            #"{"type":"tour"}"#,
+            "keyframes is missing: it must be an array of 1 to 256 keyframes: objects with a position"
+        ),
         (#"{"type":"subscribe","delivery":"x"}"#, #"delivery must be "every" or "latest""#),
         (
             #"{"type":"subscribe","delivery":"latest","events":["touch"]}"#,
@@ -276,7 +280,7 @@ private func isJSON(_ bytes: [UInt8]) -> Bool {
         ),
         (
             #"{"type":"subscribe","events":["x"]}"#,
-            #"events must be an array of "move-started", "camera-changed", "idle", "gesture", "touch", "replay", "marker", "lease", "clock", "motion" and "present""#
+            #"events must be an array with any of "move-started", "camera-changed", "idle", "gesture", "touch", "replay", "marker", "lease", "clock", "motion" and "present""#
         ),
     ])
     func anErrorListsTheWordsThatWouldBeRight(_ line: String, _ message: String) {

@@ -279,7 +279,7 @@ struct WordsRule<Word: ProtocolWord & Hashable>: MemberRule {
     func write(_ value: Set<Word>, to line: inout LineWriter) {
         TextsRule().write(Word.allCases.filter(value.contains).map(\.word), to: &line)
     }
-    var wanted: String { "must be an array of \(listed(Word.allCases.map { quoted($0.word) }, "and"))" }
+    var wanted: String { "must be an array with any of \(listed(Word.allCases.map { quoted($0.word) }, "and"))" }
 }
 
 /// Joins words as in a sentence: a, b and c.

@@ -27,7 +27,7 @@ extension RequestDecoder: MemberVisitor {
         _ field: Field, _ values: inout [Value]?, _ rule: ListRule, _ presence: Presence
     ) throws(WireError) {
         values = nil
-        guard let array = try member(field, presence, rule.wanted) else { return }
+        guard let array = try member(field, presence, "it \(rule.wanted)") else { return }
         guard tape[array].kind == .array else { throw .wrong(path / field, rule.wanted) }
         var read: [Value] = []
         var node = array + 1
