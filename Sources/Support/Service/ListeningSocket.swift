@@ -36,7 +36,9 @@ package final class ListeningSocket: Codable {
     private static func lock(_ path: String) throws(SystemError) -> CInt {
         while true {
             let lock = unsafe open(lockPath(path), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
-            guard lock >= 0 else { throw SystemError("open \(lockPath(path))") }
+            guard lock >= 0 else {
+                throw SystemError(errno == ENOENT ? "the folder of \(path)" : "open \(lockPath(path))")
+            }
             guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
                 let error = SystemError("\(path) is another daemon's socket", code: EADDRINUSE)
                 _ = close(lock)

@@ -91,6 +91,14 @@ import Testing
         #expect(manager.receive()?.hasPrefix("STATUS=--max-cameras \"0\" must be") == true)
     }
 
+    @Test func aFolderThatIsMissingIsNamed() throws {
+        let (status, _, errors) = try DaemonProcess.run(DaemonProcess.gimbald, ["--socket", "/nonexistent/sock"])
+        #expect(status == 73)
+        #expect(errors == "gimbald: the folder of /nonexistent/sock: No such file or directory\n")
+        let daemon = try DaemonProcess(["--trace-dir", "/nonexistent"])
+        #expect(daemon.logs("no trace can be played by name: open /nonexistent: No such file or directory"))
+    }
+
     @Test func whoeverDoesNotReadTheLogKeepsNobodyWaiting() throws {
         let daemon = try DaemonProcess(["--log-level", "debug"])
         daemon.narrowLog()

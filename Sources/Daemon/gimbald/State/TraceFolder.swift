@@ -15,7 +15,7 @@ enum TraceFolder {
     /// Returns the traces in a folder; invalid ones are skipped and logged. If there is no folder, there are none.
     static func traces(in path: String, _ log: Log) -> [StoredTrace] {
         guard let folder = unsafe opendir(path) else {
-            log(errno == ENOENT ? .debug : .warning, "no trace can be played by name: \(SystemError("open \(path)"))")
+            log(errno == ENOENT ? .info : .warning, "no trace can be played by name: \(SystemError("open \(path)"))")
             return []
         }
         defer { _ = unsafe closedir(folder) }
