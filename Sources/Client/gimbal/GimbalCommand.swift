@@ -102,8 +102,9 @@ struct GimbalCommand: ParsableCommand {
     private static func end(_ error: any Error, _ words: [String]) {
         var text = NegativeNumbers.unshielded(fullMessage(for: error))
         let code = exitCode(for: error)
-        if code == .validationFailure, let mistake = Usage.mistake(in: words) {
-            text = "Error: \(mistake)\n\(Usage.synopsis(words.first))"
+        // The parser knows no command for what is found after it has read the words.
+        if code == .validationFailure, let mistake = Usage.mistake(in: words) ?? (error as? ValidationError)?.message {
+            text = "Error: \(NegativeNumbers.unshielded(mistake))\n\(Usage.synopsis(words.first))"
         }
         // A word may come from a shell's pattern, and be the name of any file.
         for word in words { text = text.replacing(word, with: PrintableText(word).description) }

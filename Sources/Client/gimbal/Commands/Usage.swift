@@ -102,10 +102,12 @@ enum Usage {
         return "Unexpected argument '\(word)'.\(guess.map { " Did you mean '\($0)'?" } ?? "")"
     }
 
-    /// Returns the usage of a subcommand, as the lines that follow an error.
+    /// Returns the usage of a subcommand, or of the program if that is none, as the lines that follow an error.
     static func synopsis(_ name: String?) -> String {
-        let usage = GimbalCommand.usageString(for: command(name) ?? GimbalCommand.self)
-        return "Usage: \(usage)\n  See 'gimbal\(name.map { " \($0)" } ?? "") --help' for more information."
+        let command = command(name)
+        let usage = GimbalCommand.usageString(for: command ?? GimbalCommand.self)
+        let words = command.map { "gimbal \($0._commandName)" } ?? "gimbal"
+        return "Usage: \(usage)\n  See '\(words) --help' for more information."
     }
 
     // MARK: Options

@@ -91,6 +91,15 @@ import Testing
         #expect(errors.contains(expected), "\(errors)")
     }
 
+    @Test(arguments: [
+        ("plot x.ndjson -o t.gif", "gimbal plot"), ("get --camera a --camera b", "gimbal get"), ("wach", "gimbal"),
+    ])
+    func theUsageIsThatOfTheCommand(_ line: String, _ command: String) throws {
+        let (status, output, errors) = try gimbal(nil, line.split(separator: " ").map(String.init))
+        #expect(status == 64 && output.isEmpty && errors.contains("\nUsage: \(command) "), "\(errors)")
+        #expect(errors.hasSuffix("\n  See '\(command) --help' for more information.\n"), "\(errors)")
+    }
+
     @Test func theVersionIsAWordToo() throws {
         let (status, output, errors) = try gimbal(nil, ["version"])
         let expected = try gimbal(nil, ["--version"]).output
