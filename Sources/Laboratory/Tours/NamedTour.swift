@@ -47,7 +47,13 @@ package enum TourFormat: String, CaseIterable, Sendable {
         let start = bytes.starts(with: [0xef, 0xbb, 0xbf]) ? 3 : 0
         let first = bytes[start...].first { ![0x20, 0x09, 0x0a, 0x0d].contains($0) }
         switch first {
-        case UInt8(ascii: "{"): return JSONTour.recognizes(bytes) ? .json : .geojson
+        case UInt8(ascii: "{"):
+            var decoder = RequestDecoder()
+            let line = bytes[start...].prefix { $0 != 0x0a }
+            if case .trace? = try? decoder.decode(line.span).first?.body {
+                throw TourFileError("this is a trace: \"gimbal replay\" plays it")
+            }
+            return JSONTour.recognizes(bytes) ? .json : .geojson
         case UInt8(ascii: "<"), 0xff, 0xfe:
             var xml = try XMLReader(bytes)
             guard let root = try xml.nextChild() else { break }
@@ -61,7 +67,7 @@ package enum TourFormat: String, CaseIterable, Sendable {
         case nil: throw TourFileError("the file is empty")
         default: break
         }
-        throw TourFileError("this is not a tour: it is neither JSON, KML, GPX nor GeoJSON")
+        throw TourFileError("this is not a tour: it is neither Gimbal's JSON, KML, GPX nor GeoJSON")
     }
 }
 

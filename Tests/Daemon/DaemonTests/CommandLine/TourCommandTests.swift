@@ -91,6 +91,9 @@ import Testing
                 && refused.errors == "gimbal: \(wrong):14: <range> must be a number from 0.001 to 1000000000\n")
         let other = try gimbal(nil, ["tour", sample("alps.kml"), "--from", "gpx", "--trace"])
         #expect(other.status == 65 && other.errors.contains("alps.kml:2: <kml> is not <gpx>"), "\(other.errors)")
+        let trace = try gimbal(nil, ["tour", Files.sample("tilt"), "--trace"])
+        #expect(trace.status == 65)
+        #expect(trace.errors.hasSuffix("tilt.ndjson: this is a trace: \"gimbal replay\" plays it\n"), "\(trace.errors)")
     }
 
     @Test(arguments: [
