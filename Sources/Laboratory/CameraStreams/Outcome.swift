@@ -113,7 +113,7 @@ extension Statement {
             }
             let more = stream.movements.count > 6 ? ["and \(stream.movements.count - 6) more"] : []
             return Outcome.Failure(
-                "there were \(stream.movements.count) movements, not \(count)", times + more,
+                "it made \(counted("\(stream.movements.count)", "movement")), not \(count)", times + more,
                 at: stream.movements.last?.startMs)
         case .golden: return nil
         }

@@ -32,7 +32,7 @@ package struct Difference: Equatable, Sendable {
 
     /// In words, such as `12.3 points, 0.01 zoom, 0 degrees`.
     package var text: String {
-        "\(number(points, 3)) points, \(number(zoom, 6)) zoom, \(number(degrees, 4)) degrees"
+        "\(counted(number(points, 3), "point")), \(number(zoom, 6)) zoom, \(counted(number(degrees, 4), "degree"))"
     }
 }
 
@@ -86,12 +86,16 @@ package struct Tolerance: Equatable, Sendable {
     /// In words, such as `0.5 points, 0.001 zoom, 0.1 degrees`.
     package var text: String {
         let time = timeMs > 0 ? ", \(number(timeMs, 3)) ms" : ""
-        return "\(number(points, 6)) points, \(number(zoom, 6)) zoom, \(number(degrees, 6)) degrees\(time)"
+        let (points, degrees) = (counted(number(points, 6), "point"), counted(number(degrees, 6), "degree"))
+        return "\(points), \(number(zoom, 6)) zoom, \(degrees)\(time)"
     }
 }
 
 /// Formats a number with at most `places` decimals.
 func number(_ value: Double, _ places: Int) -> String { FixedDecimal(value, places: places).text }
+
+/// Returns a formatted number and what it counts.
+func counted(_ number: String, _ noun: String) -> String { "\(number) \(noun)\(number == "1" ? "" : "s")" }
 
 extension CameraPosition {
     /// In words, such as `48.858400, 2.294500  zoom 14  bearing 0  angle 0`.

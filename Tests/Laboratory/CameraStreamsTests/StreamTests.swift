@@ -181,12 +181,18 @@ func eastward(_ count: Int, zoom: Double = 10, step: Double = 20, startMs: Doubl
     @Test(arguments: [
         ("at end target 10,21 zoom 4", "points"), ("at end zoom 4.1", "0.1 zoom"), ("at end bearing 352", "2 degrees"),
         ("at 1s zoom 4", "ended"), ("idle-by 29ms", "1 ms too late"), ("never-outside 9,21,11,22", "line 1"),
-        ("zoom-between 3,3.5", "0.5 zoom"), ("moves 2", "1 movements"), ("at start angle 1", "1 degrees"),
+        ("zoom-between 3,3.5", "0.5 zoom"), ("moves 2", "1 movement, not 2"), ("at start angle 1", "1 degree"),
     ])
     func whatIsNotSoSaysByHowMuch(_ statement: String, word: String) throws {
         let failure = try #require(try failure(statement))
         #expect(failure.summary.contains(word), "\(failure.summary)")
         #expect(failure.details.count < 9)
+    }
+
+    @Test func oneIsNoPlural() throws {
+        let failure = try #require(try failure("at start angle 1"))
+        #expect(failure.summary.hasSuffix(" by 0 points, 0 zoom, 1 degree"), "\(failure.summary)")
+        #expect(failure.details.last == "allowed   1 point, 0.01 zoom, 0.1 degrees")
     }
 
     @Test(arguments: [
