@@ -45,7 +45,8 @@ struct LoadedStream {
         }
     }
 
-    private static func isStream(_ beginning: [UInt8]) -> Bool {
+    /// Returns whether a file with this beginning contains a stream.
+    static func isStream(_ beginning: [UInt8]) -> Bool {
         // The last line of a file may lack its line feed.
         firstLine(of: beginning + [0x0a]).map(StreamReader.recognizes) ?? false
     }

@@ -132,6 +132,10 @@ import Testing
         #expect(status == 65 && said.contains("evemu") && said.contains("gimbal convert"), "\(said)")
         #expect(try check(Array(repeating: "hello", count: 5000)).findings == ["1 error not-a-trace "])
         #expect(try check(["[", #"{"type":"touchend","timeStamp":1,"touches":[]}"#, "]"]).findings.count == 1)
+        let stream = try gimbal(nil, ["run", Files.sample("tilt")]).output
+        #expect(try check(stream).findings == ["1 error not-a-trace "])
+        let golden = try gimbal(nil, ["check", "-"], input: stream.joined(separator: "\n"))
+        #expect(golden.output.joined().contains("this is a camera's stream, not a trace"), "\(golden.output)")
     }
 
     /// Compressed or not, with or without a byte order mark.

@@ -121,10 +121,12 @@ private final class CheckSession {
         } catch let error as RecordingError {
             // A line of JSON may be meant as a line of a trace; an empty file may be meant as a trace.
             let first = bytes.first { ![0x20, 0x09, 0x0d, 0x0a].contains($0) }
-            guard let first, !"{[\u{feff}".utf8.contains(first), recognizer.format == nil else {
+            let isStream = LoadedStream.isStream(bytes)
+            guard let first, isStream || !"{[\u{feff}".utf8.contains(first), recognizer.format == nil else {
                 return bytes.withoutByteOrderMark
             }
-            add(Finding(line: 1, isError: true, code: "not-a-trace", message: "\(error)"))
+            let stream = "this is a camera's stream, not a trace: gimbal expect and gimbal diff read it"
+            add(Finding(line: 1, isError: true, code: "not-a-trace", message: isStream ? stream : "\(error)"))
             return nil
         }
         guard let format = recognizer.format, format != .trace else { return bytes.withoutByteOrderMark }
