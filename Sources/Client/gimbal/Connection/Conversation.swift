@@ -99,11 +99,9 @@ final class Conversation {
             hasEnded = try connection.turn { received.append(try ReceivedLine(fromDaemon: $0)) }.end != nil
         }
         let message = received.removeFirst()
-        guard var error = message.error else { return message }
-        let name = camera?.text ?? CameraName.main.text
-        if error.code == .unknownCamera { throw Failure.unknownCamera(name, among: try cameraNames()) }
-        error.message = error.message.replacing("this camera", with: "camera \(name)")
-        throw Failure(error)
+        guard let error = message.error else { return message }
+        guard error.code == .unknownCamera else { throw Failure(error) }
+        throw Failure.unknownCamera(camera?.text ?? CameraName.main.text, among: try cameraNames())
     }
 
     /// Returns the names of all cameras.

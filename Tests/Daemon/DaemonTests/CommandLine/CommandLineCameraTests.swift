@@ -204,12 +204,12 @@ import Testing
         #expect(try feed.answersPing())
         let played = try gimbal(daemon, ["move", "--zoom", "3"])
         #expect(played.status == 75)
-        #expect(played.errors == "gimbal: a replay is running on camera main; wait for its trace-ended\n")
+        #expect(played.errors == "gimbal: a replay is running on this camera; wait for its trace-ended\n")
         #expect(try gimbal(daemon, ["animate", "--zoom", "3"]).status == 75)
         let guide = try SocketClient(daemon.socket)
         _ = try guide.ask(#"{"type":"take-lease","camera":"left","forMs":3600000,"label":"guide"}"#)
         let leased = try gimbal(daemon, ["move", "--zoom", "3", "--camera", "left"])
-        #expect(leased.status == 75 && leased.errors.hasPrefix(#"gimbal: "guide" has leased camera left, for "#))
+        #expect(leased.status == 75 && leased.errors.hasPrefix(#"gimbal: "guide" has leased this camera, for "#))
         #expect(leased.errors.hasSuffix(" ms more\n"), "\(leased.errors)")
     }
 
