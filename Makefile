@@ -235,6 +235,7 @@ bench_programs = $(addprefix $(SCRATCH)/bench/,relay load neighbours allocations
 bench: swift deps ## benchmark the daemon against other installed servers and a bare relay
 	@echo 'building'
 	$(call quietly,$(swift_build) --quiet --product gimbald)
+	$(call quietly,$(swift_build) --quiet --product gimbal)
 	$(call quietly,$(MAKE) --no-print-directory kernels)
 	$(call quietly,$(MAKE) --no-print-directory $(bench_programs))
 	@Tests/Benchmarks/bench.py $(BENCH)

@@ -500,12 +500,11 @@ def main():
         for name in arguments.workloads or WORKLOADS:
             print(f"{name} ...", flush=True)
             getattr(bench, name)()
+        print("", report.text(machine, bench.rows), sep="\n")
+        report.write(into, machine, bench.rows)
         if arguments.keep:
             history.keep(machine, bench.rows, scratch, folder)
-    print("", report.text(machine, bench.rows), sep="\n")
-    report.write(into, machine, bench.rows)
-    if arguments.keep:
-        readme.write()
+            readme.write()
     print(f"{os.path.relpath(into, ROOT)}/results.md, .json, .svg")
 
 
