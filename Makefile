@@ -11,7 +11,7 @@ DEB_PACKAGES = $(PACKAGES) debhelper lintian
 TEST_PACKAGES = $(DEB_PACKAGES) socat jq python3 python3-jsonschema python3-mpmath systemd systemd-container \
     dbus libpam-systemd valgrind python3-pytest python3-junitparser python3-selenium chromium chromium-driver firefox-esr \
     libjs-leaflet zbar-tools python3-pip $(MQTT_PACKAGES) $(WEB_PACKAGES) mosquitto mosquitto-clients python3-paho-mqtt nats-server faketime iproute2 openssl \
-    prometheus python3-prometheus-client rpm rpmlint python3-lz4 python3-zstandard
+    prometheus python3-prometheus-client rpm rpmlint python3-lz4 python3-zstandard python3-yaml
 # For gimbal-mqtt, which `make mqtt` builds.
 MQTT_PACKAGES = libmosquitto-dev
 # For gimbal-web, which `make web` builds.

@@ -9,6 +9,8 @@ set -euo pipefail
 name=release
 # shellcheck source=support/container.sh
 source "$(dirname "${BASH_SOURCE[0]}")/support/container.sh"
+# shellcheck source=support/wheels.sh
+source "$(dirname "${BASH_SOURCE[0]}")/support/wheels.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 [ -e .git ] || { echo 'release: skipped: this is no git repository' && exit 0; }
 
@@ -39,7 +41,14 @@ one_version() {
     [ "$(versions README.md 'from: "')" = "$version" ] || echo README.md
     [ "$(versions Protocols/README.md 'gimbald ')" = "$version" ] || echo Protocols/README.md
     [ "$(versions Protocols/mqtt.md 'gimbal-mqtt ')" = "$version" ] || echo Protocols/mqtt.md
-    "${SCRATCH:-.build}/release/gimbald" --version | grep -qx "gimbald $version" || echo gimbald
+    local program page
+    for program in gimbald gimbal gimbal-mqtt; do
+        "${SCRATCH:-.build}/release/$program" --version | grep -qx "$program $version" || echo "$program"
+    done
+    # The footer of a man page is its operating system.
+    for page in "${SCRATCH:-.build}"/{share/man?,share-of/gimbal-mqtt}/*.[18]; do
+        grep -qxE "[.]Os \"gimbal(-mqtt)? $version\"" "$page" || echo "$page"
+    done
 }
 
 is_empty() { local output && output=$("$@" 2>&1) && [ -z "$output" ] || { echo "$output" && false; }; }
@@ -108,15 +117,19 @@ links() {
         and .relatedSpdxElement == \"SPDXRef-$2\")"
 }
 
+# valid: whether spdx-tools find nothing wrong with the list. They must be unpacked: they are a namespace package.
 valid() {
-    local python
-    for python in python3 /usr/bin/python3; do
-        "$python" -c 'import spdx_tools' 2>/dev/null || continue
-        check 'spdx-tools find nothing wrong with it' \
-            "$python" -m spdx_tools.spdx.clitools.pyspdxtools --infile "$folder/list.spdx.json"
-        return
-    done
-    echo 'release: skipped: the SPDX list by spdx-tools, which are not installed'
+    has "$python" yaml || { echo 'release: skipped: the SPDX list by spdx-tools: there is no yaml' && return; }
+    fetch_wheels Tests/System/support/spdx.txt 'the SPDX list by spdx-tools' || return 0
+    for wheel in "$folder"/*.whl; do "$python" -m zipfile -e "$wheel" "$folder/modules"; done
+    check 'spdx-tools find nothing wrong with it' is_valid "$folder/list.json"
+    sed 's/"GENERATED_FROM"/"MADE_FROM"/' "$folder/list.json" >"$folder/wrong.json"
+    check 'they find what is wrong' grep -q MADE_FROM <(is_valid "$folder/wrong.json" 2>&1)
+}
+
+is_valid() {
+    cp "$1" "$folder/list.spdx.json"
+    PYTHONPATH=$folder/modules "$python" -m spdx_tools.spdx.clitools.pyspdxtools --infile "$folder/list.spdx.json"
 }
 
 list() { debian/release.py --spdx "${SCRATCH:-.build}" gimbal gimbal-mqtt >"$folder/list.json"; }
@@ -124,7 +137,6 @@ list() { debian/release.py --spdx "${SCRATCH:-.build}" gimbal gimbal-mqtt >"$fol
 inside() {
     check 'the list of what is inside is made' list
     [ -s "$folder/list.json" ] || return 0
-    cp "$folder/list.json" "$folder/list.spdx.json"
     check 'gimbal has swift-argument-parser' links gimbal swift-argument-parser
     check 'and Swift' links gimbal Swift
     check 'it has Natural Earth' lists 'any(.relationships[]; .relatedSpdxElement == "SPDXRef-Natural-Earth")'
@@ -148,6 +160,12 @@ twice() {
     check 'they have the same files' diff <(ls "$first") <(ls "$second")
     for file in "$first"/*; do check "${file##*/} is the same, byte for byte" cmp "$file" "$second/${file##*/}"; done
     check 'the checksums hold' sums "$first"
+    cp "$first/gimbal-$version.spdx.json" "$folder/list.json"
+    check 'gimbal-web has Hummingbird' links gimbal-web hummingbird
+    check 'and SwiftNIO' links gimbal-web swift-nio
+    check 'and BoringSSL, inside of another package' lists '
+        any(.relationships[]; .spdxElementId == "SPDXRef-swift-nio-ssl" and .relatedSpdxElement == "SPDXRef-BoringSSL")'
+    valid
 }
 
 sums() { cd "$1" && sha256sum --check --strict --quiet SHA256SUMS; }
