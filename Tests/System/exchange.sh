@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Formats of other tools: MCAP files read by the reader of the format's makers, and TUIO fingers sent by python-osc.
-# Both are wheels of the Python registry, fetched into a temporary folder. Prints failures, and a last line.
+# Formats of other tools: MCAP files read by the reader of the format's makers, and TUIO fingers sent by python-osc and
+# by python-tuio. These are wheels of the Python registry, fetched into a temporary folder. Prints failures, and a last
+# line.
 set -euo pipefail
 # shellcheck disable=SC2034 # The shared functions have it.
 name=exchange
@@ -80,6 +81,27 @@ check 'and the camera rests where they left it' within 20 has_zoom 9
 gimbal viewport --camera table 400x300 >/dev/null
 check 'fingers come after the viewport has changed' send 1 fourth lift
 check 'its new size counts' within 20 touched '.surface == "fourth@127.0.0.1" and any(.touches[]; (.x - 180 | fabs) < 0.001)'
+
+# python-tuio's own sender: TUIO 1.1 without a source's name, and with -1 for the number of each frame.
+send_by_python_tuio() {
+    $python -c '
+import sys, time
+from pythontuio import Cursor, TuioServer
+server = TuioServer("127.0.0.1", int(sys.argv[1]))
+server.cursors = [Cursor(11), Cursor(12)]
+for step in range(61):
+    half = 0.05 + 0.15 * step / 60
+    server.cursors[0].position, server.cursors[1].position = (0.5 - half, 0.5), (0.5 + half, 0.5)
+    server.send_bundle()
+    time.sleep(0.01)
+server.cursors = []
+server.send_bundle()' "$port"
+}
+gimbal move --camera table --zoom 3 >/dev/null
+check 'fingers come by python-tuio' send_by_python_tuio
+check 'they zoom as far, too' within 20 has_zoom 5
+check 'their surface has the name of their address' touched '(.surface | test("^127.0.0.1:[0-9]+$")) and (.touches | length) == 2'
+
 check 'a port that is taken is an error' [ "$(gimbal replay --tuio "$port" 2>/dev/null || echo $?)" = 69 ]
 
 conclude
