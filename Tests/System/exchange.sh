@@ -102,6 +102,11 @@ check 'fingers come by python-tuio' send_by_python_tuio
 check 'they zoom as far, too' within 20 has_zoom 5
 check 'their surface has the name of their address' touched '(.surface | test("^127.0.0.1:[0-9]+$")) and (.touches | length) == 2'
 
-check 'a port that is taken is an error' [ "$(gimbal replay --tuio "$port" 2>/dev/null || echo $?)" = 69 ]
+begin default "$programs/gimbal" replay --tuio --camera other
+check 'a port that is not named is 3333' within 20 \
+    grep -q ' TUIO at 127.0.0.1:3333' "$folder/default.errors"
+refused() { [ "$(timeout 20 "$programs/gimbal" replay "--tuio=$1" 2>/dev/null || echo $?)" = "$2" ]; }
+check 'a port that is none is an error' refused 65536 64
+check 'a port that is taken is an error' refused "$port" 69
 
 conclude

@@ -9,7 +9,7 @@ import TouchTraces
 import UnixSocket
 
 /// Where TUIO is received: an address of this machine, and a port.
-struct TUIOAddress: TypedArgument {
+struct TUIOAddress {
     let host: String
     let port: UInt16
 
@@ -23,7 +23,8 @@ struct TUIOAddress: TypedArgument {
         var host = colon.map { String(text[..<$0]) } ?? Self.ownHost
         if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
         guard let port = UInt16(digits), !host.isEmpty else {
-            throw ValidationError("write a port, or an address and a port, such as 3333, 0.0.0.0:3333 or [::]:3333.")
+            throw ValidationError(
+                "--tuio \(text): write a port, or an address and a port, such as 3333, 0.0.0.0:3333 or [::]:3333.")
         }
         (self.host, self.port) = (host, port)
     }

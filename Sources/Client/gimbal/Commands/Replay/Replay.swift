@@ -25,8 +25,8 @@ struct Replay: ParsableCommand {
             is named, or if the device is named as the trace; you may need to be in the group "input".
 
             With --tuio, fingers come from programs that send TUIO 1.1 or 2.0 to a UDP port, which is 3333 in most of \
-            them, each on a surface of its own. Only this machine may send, unless an address such as 0.0.0.0:3333 \
-            admits others, too: any of them can then move the camera.
+            them and if none is named, each on a surface of its own. Only this machine may send, unless an address such \
+            as 0.0.0.0:3333 admits others, too: any of them can then move the camera.
 
             The command ends at the first trace that cannot be played; ^C ends the replay and stops the camera. In a pipe, \
             --follow prints the same bytes whenever a trace is played: the epoch of "reset", which differs, is \
@@ -42,7 +42,7 @@ struct Replay: ParsableCommand {
               gimbal replay --camera left big.ndjson.gz
               gimbal replay --device /dev/input/event5
               adb shell getevent -lt | gimbal replay --live --viewport 390x844 -
-              gimbal replay --tuio 3333 --camera table
+              gimbal replay --tuio --camera table
             """
     )
 
@@ -66,8 +66,12 @@ struct Replay: ParsableCommand {
     @Flag(help: "Feed the camera gestures as fingers make them, instead of replaying a trace.")
     var live = false
 
-    @Option("Feed the camera fingers that are sent by TUIO to this port, or address and port.", "port")
-    var tuio: TUIOAddress?
+    // Read in `validate()`: if reading failed here, the parser would take the default.
+    @Option(
+        defaultAsFlag: "3333", parsing: .next,
+        help: ArgumentHelp(
+            "Feed the camera fingers that are sent by TUIO to this port, or address and port.", valueName: "port"))
+    var tuio: String?
 
     @Flag(help: "Keep others from moving the camera until this command ends, as \"gimbal lease\" does.")
     var lease = false
@@ -76,7 +80,8 @@ struct Replay: ParsableCommand {
     var traces: [String] = []
 
     func validate() throws {
-        if tuio != nil {
+        if let tuio {
+            _ = try TUIOAddress(typed: tuio)
             if let option = recording.givenOfDevice {
                 throw ValidationError("\(option) is for recordings, not for TUIO.")
             }
@@ -97,7 +102,7 @@ struct Replay: ParsableCommand {
     func run() throws {
         let output = Output()
         var rejected = 0
-        if let tuio { rejected += try LiveSession(TUIOFingers(tuio, self), self, output).run() }
+        if let tuio { rejected += try LiveSession(TUIOFingers(TUIOAddress(typed: tuio), self), self, output).run() }
         // Without a trace, the fingers come from the device itself.
         for trace in traces.isEmpty ? [recording.device].compactMap(\.self) : traces {
             if live || traces.isEmpty || InputFile.isDevice(trace) {
