@@ -10,7 +10,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 source Tests/System/support/container.sh
 programs=$(realpath "${SCRATCH:-.build}")/debug
 examples=Protocols/examples/metrics
-for program in prometheus promtool jq; do
+for program in prometheus promtool jq systemd-socket-activate; do
     command -v $program >/dev/null || { echo "metrics: skipped: there is no $program" && exit; }
 done
 
@@ -30,12 +30,16 @@ begin daemon "$programs/gimbald" --socket "$GIMBAL_SOCKET"
 within 60 grep -qs ' is ready: ' "$folder/daemon"
 gimbal move --zoom 5 >/dev/null
 gimbal move --zoom 6 --camera left >/dev/null
-begin page "$programs/gimbal-web" --socket "$GIMBAL_SOCKET" --metrics-token "$folder/token"
-within 60 grep -qs 'http://127' "$folder/page"
-port=$(grep -o 'http://127.0.0.1:[0-9]*' "$folder/page" | grep -o '[0-9]*$')
+# The first connection starts the page's server, which gets the socket as from gimbal-web.socket.
+port=$(/usr/bin/python3 -c 'import socket; print(socket.create_server(("127.0.0.1", 0)).getsockname()[1])')
+begin page systemd-socket-activate --listen "127.0.0.1:$port" \
+    "$programs/gimbal-web" --socket "$GIMBAL_SOCKET" --metrics-token "$folder/token"
+within 60 grep -qs 'Listening on' "$folder/page"
+: <>"/dev/tcp/127.0.0.1/$port"
+within 60 grep -qs "http://127.0.0.1:$port/" "$folder/page"
 
-# promtool knows Prometheus' older format, in which a counter's description has its full name.
-older() { awk '$2 ~ /HELP|TYPE/ { if ($2 == "TYPE") is = $4; if (is == "counter") $3 = $3 "_total" } 1'; }
+# promtool knows Prometheus' older format: the page says how to make that.
+older() { eval "$(sed -n "s/^ *\(awk '.*'\) |$/\1/p" Protocols/page.md)"; }
 is_right() { older <"$folder/text" | promtool check metrics; }
 is_read() { /usr/bin/python3 -c '
 import sys
