@@ -279,7 +279,7 @@ coverage: swift deps-test ## count the lines that the unit tests reach, and list
 	@Tests/Coverage/coverage.py '$(SCRATCH)/coverage'
 
 # Targets that only compute, without shared state: their unit tests run in seconds.
-MUTATED ?= Gestures Touches MapCamera
+MUTATED ?= Gestures Touches MapCamera JSONLines
 SEED ?= 1
 COUNT ?= 60
 

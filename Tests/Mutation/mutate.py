@@ -3,7 +3,7 @@
 
 usage: mutate.py SCRATCH TARGET…        MapCamera, Gestures, Touches or JSONLines
 
-COUNT (100) mutants of each target that compile are drawn from SEED (1), tried JOBS (2) at a time. A mutant is killed if a
+COUNT (60) mutants of each target that compile are drawn from SEED (1), tried JOBS (2) at a time. A mutant is killed if a
 test fails, crashes or does not end. One that survives is a test that is missing, code that nothing needs, or a change
 that makes no difference: those stand with their reasons in equivalent.txt, by their text. Any other ends this with 1.
 """
@@ -263,7 +263,7 @@ def main():
     there = {mutant.key for target in DEPENDENCIES for mutant in mutants(target, 0)}
     for key in equivalents() - there:
         sys.exit("equivalent.txt: no mutant is this: " + " ".join(key))
-    seed, count, jobs = (int(os.environ.get(*pair)) for pair in (("SEED", "1"), ("COUNT", "100"), ("JOBS", "2")))
+    seed, count, jobs = (int(os.environ.get(*pair)) for pair in (("SEED", "1"), ("COUNT", "60"), ("JOBS", "2")))
     passed = [measure(folder, target, seed, count, jobs) for target in targets]
     sys.exit(0 if all(passed) else 1)
 
