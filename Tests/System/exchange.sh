@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Formats of other tools: MCAP files read by the reader of the format's makers, and TUIO fingers sent by python-osc and
-# by python-tuio. These are wheels of the Python registry, fetched into a temporary folder. Prints failures, and a last
-# line.
+# Formats of other tools: MCAP files read by the reader of the format's makers, TUIO fingers sent by python-osc and by
+# python-tuio, and fingers that evemu plays on a touchscreen of the kernel. The Python packages are wheels of the
+# registry, fetched into a temporary folder. Prints failures, and a last line.
 set -euo pipefail
 # shellcheck disable=SC2034 # The shared functions have it.
 name=exchange
@@ -108,5 +108,24 @@ check 'a port that is not named is 3333' within 20 \
 refused() { [ "$(timeout 20 "$programs/gimbal" replay "--tuio=$1" 2>/dev/null || echo $?)" = "$2" ]; }
 check 'a port that is none is an error' refused 65536 64
 check 'a port that is taken is an error' refused "$port" 69
+
+# MARK: A touchscreen of the kernel
+
+play() { evemu-play "$node" <"$folder/pinch"; }
+ends_as_told() { diff <(gimbal get --camera screen | jq .position) <(tail -n 1 "$folder/pinch.golden" | jq .position); }
+if [ ! -w /dev/uinput ] || ! command -v evemu-device >/dev/null; then
+    echo 'exchange: skipped: fingers on a touchscreen of the kernel: that takes /dev/uinput and evemu-tools'
+else
+    gimbal convert Protocols/examples/traces/pinch-and-rotate.ndjson --to evemu -o "$folder/pinch" \
+        --expected "$folder/pinch.golden" 2>/dev/null
+    gimbal move --camera screen --target 48.8584,2.2945 --zoom 14 >/dev/null
+    begin screen evemu-device "$folder/pinch"
+    within 20 grep -qs ': /dev/input/' "$folder/screen"
+    node=$(sed -n 's|.*: /dev/input|/dev/input|p' "$folder/screen")
+    begin live "$programs/gimbal" replay --device "$node" --viewport 390x844 --camera screen
+    within 20 bash -c "ls -l /proc/${processes[-1]}/fd | grep -q '$node'"
+    check 'evemu-play performs what is converted' play
+    check 'the camera ends where it should' within 20 ends_as_told
+fi
 
 conclude
