@@ -100,7 +100,8 @@ server.send_bundle()' "$port"
 gimbal move --camera table --zoom 3 >/dev/null
 check 'fingers come by python-tuio' send_by_python_tuio
 check 'they zoom as far, too' within 20 has_zoom 5
-check 'their surface has the name of their address' touched '(.surface | test("^127.0.0.1:[0-9]+$")) and (.touches | length) == 2'
+check 'their surface has the name of their address' touched \
+    '(.surface | test("^127.0.0.1:[0-9]+$")) and (.touches | length) == 2'
 
 begin default "$programs/gimbal" replay --tuio --camera other
 check 'a port that is not named is 3333' within 20 \

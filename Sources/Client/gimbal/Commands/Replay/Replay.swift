@@ -25,8 +25,8 @@ struct Replay: ParsableCommand {
             is named, or if the device is named as the trace; you may need to be in the group "input".
 
             With --tuio, fingers come from programs that send TUIO 1.1 or 2.0 to a UDP port, which is 3333 in most of \
-            them and if none is named, each on a surface of its own. Only this machine may send, unless an address such \
-            as 0.0.0.0:3333 admits others, too: any of them can then move the camera.
+            them and if none is named, each on a surface of its own. Only this machine may send, unless an address \
+            such as 0.0.0.0:3333 admits others, too: any of them can then move the camera.
 
             The command ends at the first trace that cannot be played; ^C ends the replay and stops the camera. In a pipe, \
             --follow prints the same bytes whenever a trace is played: the epoch of "reset", which differs, is \
