@@ -170,7 +170,8 @@ final class TraceSource {
             if converter.isHolding, file.isStream, try file.isQuiet(for: Self.quiet) { try assumeRange(append) }
         }
         if let optionForRecordings, format == .trace {
-            throw Failure(.usage, "\(name): \(optionForRecordings) is for recordings; a trace specifies this in its own lines")
+            throw Failure(
+                .usage, "\(name): \(optionForRecordings) is for recordings; a trace specifies this in its own lines")
         }
         if let selection, format == .trace { trace = try select(trace, selection) }
         tail = Array((tail + trace.suffix(Self.tailSize)).suffix(Self.tailSize))
