@@ -213,7 +213,7 @@ if Context.environment["GIMBAL_MQTT"] != nil {
 // nothing for it. Hummingbird is HTTP/1.1 on SwiftNIO, with limits, backpressure and TLS.
 if Context.environment["GIMBAL_WEB"] != nil {
     package.dependencies += [
-        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0", traits: []),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.30.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
