@@ -23,6 +23,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from unittest.mock import ANY
 
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
@@ -1305,6 +1306,32 @@ def keyboard(page):
     page.devtools("Emulation.setFocusEmulationEnabled", enabled=False)
 
 
+def clocks(page):
+    """A clock that is not synchronized is told, also at rest; one of which nothing is known is not judged."""
+    seen = page.asynchronously("""
+        const {Step} = await import("/step.js");
+        const [root, ...parts] = ["div", "ul", "p"].map((part) => document.createElement(part)), seen = [];
+        root.append(...parts);
+        const step = new Step(root, {bad: "red", ink: "black"});
+        const tell = (clock) => {
+            step.setClock({wallTime: Date.now(), clock});
+            const goesOn = step.paint([{name: "wall"}], 1000);
+            seen.push([root.hidden, goesOn, root.textContent, root.querySelector("[data-state=bad]") !== null]);
+        };
+        const all = [undefined, {synchronized: false}, {synchronized: true, errorMs: 2}];
+        all.forEach(tell);
+        step.add("wall", {presentAt: 1040}, 1000);
+        all.forEach(tell);
+        return seen;""")
+    is_wrong = "The server's clock is not synchronized."
+    for index, wanted in enumerate([
+            [True, False, "", False], [False, False, is_wrong, True], [True, False, ANY, ANY],
+            [False, True, "wallin step, 40 ms ahead", False],
+            [False, True, f"wall40 ms ahead, clock not synchronized{is_wrong}", True],
+            [False, True, "wallin step, 40 ms aheadThe server's clock is within 2.0 ms.", False]]):
+        check(seen[index] == wanted, f"a clock is told as what it is: {seen[index]}, not {wanted}")
+
+
 def in_step(daemon, path, pages):
     """Windows that receive positions ahead draw each frame for its display time."""
     mirror = Daemon(path)
@@ -1313,8 +1340,12 @@ def in_step(daemon, path, pages):
         eventually(lambda: page.camera("wall"), "a page has the mirror's camera")
         page.run(RECORD + 'window.look = () => gimbal.camera("wall")?.position.target.longitude ?? null;')
     start = tell_ahead(mirror.send, "wall")
-    strip = eventually(lambda: pages[0].text("#step").strip(), "a strip tells how well screens keep in step")
-    check(re.search("wallin step, [0-9]+ ms ahead", strip), f"which names the camera: {strip!r}")
+    # Row and note of the same moment; the machine's clock may be either.
+    parts = """return ["li", "p"].map((part) => document.querySelector(`#step ${part}`)?.textContent)"""
+    strip = eventually(lambda: pages[0].run(parts)[0] and pages[0].run(parts), "a strip tells how well screens keep in step")
+    is_wrong = strip and "not synchronized" in strip[1]
+    wanted = "wall[0-9]+ ms ahead, clock not synchronized" if is_wrong else "wallin step, [0-9]+ ms ahead"
+    check(strip and re.fullmatch(wanted, strip[0]), f"which names the camera: {strip!r}")
     for page in pages:
         eventually(lambda: page.camera("wall")["position"]["target"]["longitude"] == LAST, "a page comes to where the last position is")
         count, wrong = wrong_frames(page.run("return shown"), start, 0)
@@ -1384,6 +1415,7 @@ def main():
         places(daemon, b)
         controls(daemon, a)
         times = latency(a, b)
+        clocks(a)
         in_step(daemon, path, pages)
         for page, name in [(a, "page A"), (b, "page B")]:
             page.check_is_clean(name)

@@ -93,6 +93,19 @@ import UnixSocket
         withExtendedLifetime(daemon) {}
     }
 
+    @Test func aSignOfLifeSaysHowGoodTheMachinesClockIs() throws {
+        let follower = Follower(DaemonSocket(candidates: []), on: MultiThreadedEventLoopGroup.singleton)
+        let outbox = PageOutbox()
+        follower.add(outbox, PageLine(["type": .string("page")]))
+        _ = follower.take(outbox)
+        follower.sayAlive()
+        let told = try JSON(String(decoding: try #require(follower.take(outbox)), as: UTF8.self))
+        #expect(told["type"]?.string == "alive")
+        // A sandbox may not let a process ask.
+        let known = try? ClockQuality.kernel()
+        #expect(told["clock"]?["synchronized"]?.bool == known?.isSynchronized)
+    }
+
     @Test func gesturesThatMayHaveEndedInAGapAreNotShownAsActive() async throws {
         let daemon = try Daemon()
         try await following(daemon.path) { told in

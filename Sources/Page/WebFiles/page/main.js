@@ -209,7 +209,10 @@ function handle(message, line) {
     if (message.type === "recording") return showReading(message);
     if (message.type === "refused") toast(message.message);
     if (message.type === "error" && message.id === "recording") toast(message.message);
-    if (message.type === "alive") return step.setClock(message);
+    if (message.type === "alive") {
+        step.setClock(message);
+        return draw();
+    }
     if (message.type === "present") {
         if (message.presentation) step.add(message.camera, message.presentation, Date.now());
         return draw();

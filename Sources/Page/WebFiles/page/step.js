@@ -1,6 +1,7 @@
 // How well the screens of a wall keep in step, live: for each camera whose positions are announced ahead of time, how
 // far ahead they arrive, and which arrive too late, so that its screen lags by that much; and how good the clocks are.
-// Invariant: entries older than `SPAN` are forgotten, and nothing is shown unless positions are announced ahead.
+// Invariant: entries older than `SPAN` are forgotten, and nothing is shown unless positions are announced ahead, or the
+// server's clock is known not to be synchronized.
 
 const SPAN = 10_000;
 const MOST_ROWS = 8;
@@ -18,6 +19,9 @@ export class Step {
         this.clock = null;
         this.isOff = false;
     }
+
+    // Whether the server's clock is known to be wrong; false while it is unknown.
+    get isUnsynchronized() { return this.clock?.synchronized === false; }
 
     // Takes the server's clock from its signs of life.
     setClock({wallTime, clock}) {
@@ -39,25 +43,26 @@ export class Step {
             const kept = leads.findIndex(({at}) => at > wallTime - SPAN);
             if (kept < 0) this.told.delete(name); else leads.splice(0, kept);
         }
-        this.root.hidden = this.told.size === 0;
+        this.root.hidden = this.told.size === 0 && !this.isUnsynchronized;
         if (this.root.hidden) return false;
         const names = cameras.map(({name}) => name).filter((name) => this.told.has(name)).slice(0, MOST_ROWS);
         while (this.rows.children.length > names.length) this.rows.lastElementChild.remove();
         while (this.rows.children.length < names.length) this.rows.append(row());
         for (const [index, name] of names.entries()) this.show(this.rows.children[index], name, wallTime);
         this.note.textContent = this.isOff ? "This screen's clock is wrong: it cannot be in step."
-            : this.clock?.synchronized === false ? "The server's clock is not synchronized."
+            : this.isUnsynchronized ? "The server's clock is not synchronized."
                 : this.clock?.errorMs === undefined ? "" : `The server's clock is within ${amount(this.clock.errorMs)}.`;
-        this.note.dataset.state = this.isOff || this.clock?.synchronized === false ? "bad" : "good";
-        return true;
+        this.note.dataset.state = this.isOff || this.isUnsynchronized ? "bad" : "good";
+        return this.told.size > 0;
     }
 
     show(part, name, wallTime) {
         const [label, canvas, output] = part.children, leads = this.told.get(name);
         const late = leads.filter(({lead}) => lead < 0), latest = Math.min(...leads.map(({lead}) => lead));
         label.textContent = name;
-        output.textContent = late.length ? `${late.length} late, by up to ${amount(latest)}` : `in step, ${amount(latest)} ahead`;
-        output.dataset.state = late.length ? "bad" : "good";
+        output.textContent = late.length ? `${late.length} late, by up to ${amount(latest)}`
+            : this.isUnsynchronized ? `${amount(latest)} ahead, clock not synchronized` : `in step, ${amount(latest)} ahead`;
+        output.dataset.state = late.length || this.isUnsynchronized ? "bad" : "good";
         const {width, height} = canvas, context = canvas.getContext("2d");
         context.clearRect(0, 0, width, height);
         const scale = (height - 2) / Math.max(...leads.map(({lead}) => Math.abs(lead)), 1);
