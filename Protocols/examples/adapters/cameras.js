@@ -47,12 +47,12 @@ export class Camera extends EventTarget {
     /** Takes a position that the daemon announces ahead of its time; none revokes all announced before. */
     present(presentation) {
         if (presentation) this.#schedule.add(presentation); else this.#schedule.clear();
-        if (!this.#isDrawing) this.#draw(performance.now());
+        if (!this.#isDrawing) this.#draw(performance.now(), false);
     }
 
     /** Sets the position due when the frame that begins at `time` is seen. */
-    #draw(time) {
-        const shown = this.#schedule.at(wallTimeOf(time)), position = shown ?? this.#told;
+    #draw(time, isFrame = true) {
+        const shown = this.#schedule.at(wallTimeOf(time, isFrame)), position = shown ?? this.#told;
         if (position !== this.position) {
             this.position = position;
             this.dispatchEvent(new CustomEvent("change", { detail: { isForFrame: shown !== null } }));

@@ -45,6 +45,7 @@ export function follow(deck, camera, { lead = false } = {}) {
             const { latitude, longitude, zoom, bearing, pitch } = state;
             return positionOf({ latitude, longitude, zoom: zoom + 1 - Math.log2(scale), bearing, viewingAngle: pitch });
         },
+        draw() { deck.redraw("in step"); },
         surface: canvas.parentElement,
         listen({ moved, rested, resized }) {
             const { onViewStateChange, onInteractionStateChange, onResize } = deck.props;

@@ -15,12 +15,31 @@ const LONGEST_WAY = 50, PATIENCE = 1000;
 /** The most positions kept. */
 const MOST = 512;
 
-/** About how long it takes from the begin of a frame until it is seen, in ms. */
-const FRAME = 1000 / 60;
+/** The shortest and the longest interval of a screen's frames, in ms: 250 and 24 a second. */
+const SHORTEST = 4, LONGEST = 1000 / 24;
 
-/** Returns the wall-clock time at which a frame that begins at `frameTime` is seen. Call it each frame: it may jump. */
-export function wallTimeOf(frameTime) {
-    return frameTime + wallClockAhead() + FRAME;
+/** The latest differences of frame times, and the interval of frames that follows from them; in ms. */
+const differences = Array(64).fill(1000 / 60);
+let latestFrame = -Infinity, interval = 1000 / 60;
+
+/**
+ * Returns the wall-clock time at which a frame that begins at `frameTime` is seen: about one interval later. Call it in
+ * each frame, since clocks may jump and windows move to other screens; between frames, with `isFrame` false.
+ */
+export function wallTimeOf(frameTime, isFrame = true) {
+    if (isFrame && frameTime !== latestFrame) {
+        measure(frameTime - latestFrame);
+        latestFrame = frameTime;
+    }
+    return frameTime + wallClockAhead() + interval;
+}
+
+/** Takes a difference of frame times: several intervals if frames were left out. A few may be too short. */
+function measure(difference) {
+    if (!(difference >= SHORTEST && difference <= LONGEST)) return;
+    differences.shift();
+    differences.push(difference);
+    interval = [...differences].sort((a, b) => a - b)[3];
 }
 
 /** Returns how far the wall clock is ahead of the page's own. Reads again if a pause came between the two clocks. */

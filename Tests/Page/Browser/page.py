@@ -1332,6 +1332,19 @@ def clocks(page):
         check(seen[index] == wanted, f"a clock is told as what it is: {seen[index]}, not {wanted}")
 
 
+def intervals(page):
+    """A frame is seen one interval of the screen's frames after it begins, even if most frames are left out."""
+    seen = page.asynchronously("""
+        const {wallTimeOf} = await import("/present.js");
+        let time = performance.now();
+        return [120, 60, 30].map((rate) => {
+            for (let i = 0; i < 200; i++) wallTimeOf(time += (i % 3 ? 4 : 1) * 1000 / rate);
+            return wallTimeOf(time) - time - (Date.now() - performance.now());
+        });""")
+    for rate, ahead in zip([120, 60, 30], seen):
+        check(abs(ahead - 1000 / rate) < 2, f"of {rate} frames a second each is seen {ahead} ms after it begins")
+
+
 def in_step(daemon, path, pages):
     """Windows that receive positions ahead draw each frame for its display time."""
     mirror = Daemon(path)
@@ -1417,6 +1430,7 @@ def main():
         times = latency(a, b)
         clocks(a)
         in_step(daemon, path, pages)
+        intervals(a)
         for page, name in [(a, "page A"), (b, "page B")]:
             page.check_is_clean(name)
         copied(daemon, a)

@@ -1,9 +1,11 @@
 """A camera whose positions are sent ahead of their times, and the frames of a page that show something else."""
 
 import time
+from itertools import pairwise
 
 # Runs in a page before `window.look` is set, which returns what is drawn. What the last draw call leaves is what the
-# frame shows; `shown` has it with its display time. A slow reading of both clocks is discarded.
+# frame shows; `shown` has it with the begin of the frame, by the page's and the wall clock. A slow reading of both
+# clocks is discarded.
 RECORD = """
     window.shown = [];
     const request = requestAnimationFrame;
@@ -15,7 +17,7 @@ RECORD = """
         do [before, wallTime] = [performance.now(), Date.now()]; while (performance.now() - before > 0.5);
         if (drawn === time) shown.pop();
         drawn = time;
-        shown.push([time + wallTime - before + 1000 / 60, look()]);
+        shown.push([time, time + wallTime - before, look()]);
     });"""
 
 # Positions, a degree of longitude apart, STEP ms apart: long enough that a busy machine draws enough frames.
@@ -32,9 +34,17 @@ def tell_ahead(send, camera):
     return start
 
 
+def displayed(shown):
+    """Returns what each frame shows with its display time: one interval of the screen's frames after it began."""
+    differences = sorted(after[0] - before[0] for before, after in pairwise(shown))
+    # Most are multiples on a busy machine, which leaves frames out.
+    interval = differences[len(differences) // 20]
+    return [(begun + interval, what) for _, begun, what in shown]
+
+
 def wrong_frames(shown, start, tolerance):
     """Returns the number of frames, and those whose longitude is off by over 1 ms and the tolerance in degrees."""
-    frames = [(seen, longitude) for seen, longitude in shown if start <= seen <= start + (COUNT - 1) * STEP]
+    frames = [(seen, longitude) for seen, longitude in displayed(shown) if start <= seen <= start + (COUNT - 1) * STEP]
     return len(frames), [
         (seen, longitude) for seen, longitude in frames
         if longitude is None or abs(FIRST + (seen - start) / STEP - longitude) > 1 / STEP + tolerance]

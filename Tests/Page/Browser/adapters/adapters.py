@@ -728,14 +728,14 @@ def check_in_step(browser, server, path):
     for kind in engines:
         page.run("await leading.add(values[0], values[0], 'ahead', values[1])", kind,
                  {"left": MAPS[kind], "width": SIZE, "height": SIZE, "lead": False})
-    page.run("window.look = () => values[0].map((kind) => leading.position(kind).target.longitude)", list(engines))
+    page.run("window.look = () => values[0].map((kind) => leading.drawn(kind))", list(engines))
     with socket.socket(socket.AF_UNIX) as mirror:
         mirror.connect(str(path))
         start = tell_ahead(lambda **line: mirror.sendall(json.dumps(line).encode() + b"\n"), "ahead")
         page.run("while (leading.camera('ahead').position?.target.longitude !== values[0]) await new Promise(requestAnimationFrame)", LAST)
     shown = page.run("return shown")
     for index, (kind, tolerance) in enumerate(engines.items()):
-        count, wrong = wrong_frames([(seen, longitudes[index]) for seen, longitudes in shown], start, tolerance)
+        count, wrong = wrong_frames([(*times, longitudes[index]) for *times, longitudes in shown], start, tolerance)
         print(f"{kind} in step: {count - len(wrong)} of {count} frames", flush=True)
         expect(count > 20 and len(wrong) <= count // 50,
                f"{kind} draws each frame for its time: {len(wrong)} of {count} are not: {wrong[:5]}")

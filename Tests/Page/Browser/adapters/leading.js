@@ -59,15 +59,17 @@ const makers = {
             latitude: map.getCenter().lat, longitude: map.getCenter().lng, zoom: map.getZoom() }) };
     },
     async deck(element) {
+        let drawn;
         const map = await new Promise((resolve) => {
             const view = new deck.Deck({
+                onAfterRender: () => { drawn = view.getViewports()[0]?.longitude; },
                 parent: element, views: new deck.MapView({ repeat: true }), useDevicePixels: 0.25, layers: [],
                 controller: { inertia: 200 }, initialViewState: { longitude: 0, latitude: 0, zoom: 1 },
                 onLoad: () => resolve(view),
             });
         });
         while (map.height !== element.clientHeight) await frame();
-        return { map, follow: deckgl.follow, position: () => {
+        return { map, follow: deckgl.follow, drawn: () => drawn, position: () => {
             const { latitude, longitude, zoom, bearing, pitch } = map.getViewports()[0];
             return positionOf({ latitude, longitude, zoom: zoom + 1, bearing, viewingAngle: pitch });
         } };
@@ -227,6 +229,9 @@ export const camera = (name) => {
 };
 
 export const position = (name) => maps[name].position();
+
+/** Returns the longitude that a map has drawn, or shows if it does not say. */
+export const drawn = (name) => maps[name].drawn?.() ?? maps[name].position().target.longitude;
 
 /** Whether a gesture of a map has begun and not ended. */
 export const isLeading = () => sent.findLast(({ type }) => type === "position")?.phase === "changed";
