@@ -30,7 +30,7 @@ from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-from step import LAST, RECORD, tell_ahead, wrong_frames
+from step import LAST, RECORD, apart, tell_ahead, wrong_frames
 
 PROGRAMS, FOLDER = Path(sys.argv[1]), Path(sys.argv[2])
 ROOT = Path(__file__).resolve().parents[3]
@@ -1346,7 +1346,7 @@ def intervals(page):
 
 
 def in_step(daemon, path, pages):
-    """Windows that receive positions ahead draw each frame for its display time."""
+    """Windows that receive positions ahead draw each frame for its display time; returns how far they were apart."""
     mirror = Daemon(path)
     daemon.ask(type="move", camera="wall", update={"kind": "zoom-to", "zoom": 3})
     for page in pages:
@@ -1363,6 +1363,10 @@ def in_step(daemon, path, pages):
         eventually(lambda: page.camera("wall")["position"]["target"]["longitude"] == LAST, "a page comes to where the last position is")
         count, wrong = wrong_frames(page.run("return shown"), start, 0)
         check(count > 20 and len(wrong) <= count // 50, f"each frame is drawn for its time: {len(wrong)} of {count} are not: {wrong[:5]}")
+    differences = sorted(apart(*(page.run("return shown") for page in pages), start))
+    within = sum(difference <= 1000 / 60 for difference in differences)
+    text = f"two windows at most a frame apart in {within} of {len(differences)} pairs of frames"
+    check(len(differences) > 20 and len(differences) - within <= len(differences) // 50, f"{text}: {differences[-5:]}")
     late = round(time.time() * 1000) - 500
     mirror.send(type="present", camera="wall", presentAt=late, position={"target": {"latitude": 10, "longitude": 5}, "zoom": 3})
     eventually(lambda: "1 late, by up to" in pages[0].text("#step"), "what came late is told")
@@ -1370,6 +1374,7 @@ def in_step(daemon, path, pages):
         Path(f"{PICTURES}/step.png").write_bytes(pages[0].browser.get_screenshot_as_png())
     eventually(lambda: all(page.camera("wall")["position"]["target"]["longitude"] == 5 for page in pages), "and shown at once")
     daemon.ask(type="remove-camera", camera="wall")
+    return f"{text}, 98 of 100 within {differences[len(differences) * 98 // 100]:.1f} ms" if differences else text
 
 
 def latency(a, b):
@@ -1429,7 +1434,7 @@ def main():
         controls(daemon, a)
         times = latency(a, b)
         clocks(a)
-        in_step(daemon, path, pages)
+        step = in_step(daemon, path, pages)
         intervals(a)
         for page, name in [(a, "page A"), (b, "page B")]:
             page.check_is_clean(name)
@@ -1482,7 +1487,7 @@ def main():
         print((FOLDER / "log").read_text(encoding="utf-8"), end="")
         print(f"page: {len(failures)} of {checks} checks failed")
         sys.exit(1)
-    print(f"page: {checks} checks passed; from a touch to the other page's frame: {times[0]:.1f} ms p50, {times[1]:.1f} ms p95")
+    print(f"page: {checks} checks passed; from a touch to the other page's frame: {times[0]:.1f} ms p50, {times[1]:.1f} ms p95; {step}")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
 """A camera whose positions are sent ahead of their times, and the frames of a page that show something else."""
 
+import math
 import time
 from itertools import pairwise
 
 # Runs in a page before `window.look` is set, which returns what is drawn. What the last draw call leaves is what the
-# frame shows; `shown` has it with the begin of the frame, by the page's and the wall clock. A slow reading of both
-# clocks is discarded.
+# frame shows; `shown` has it with the begin of the frame, by the clock that all pages share and by the wall clock. A
+# slow reading of both clocks is discarded.
 RECORD = """
     window.shown = [];
     const request = requestAnimationFrame;
@@ -17,7 +18,7 @@ RECORD = """
         do [before, wallTime] = [performance.now(), Date.now()]; while (performance.now() - before > 0.5);
         if (drawn === time) shown.pop();
         drawn = time;
-        shown.push([time, time + wallTime - before, look()]);
+        shown.push([performance.timeOrigin + time, time + wallTime - before, look()]);
     });"""
 
 # Positions, a degree of longitude apart, STEP ms apart: long enough that a busy machine draws enough frames.
@@ -48,3 +49,12 @@ def wrong_frames(shown, start, tolerance):
     return len(frames), [
         (seen, longitude) for seen, longitude in frames
         if longitude is None or abs(FIRST + (seen - start) / STEP - longitude) > 1 / STEP + tolerance]
+
+
+def apart(one, other, start):
+    """Returns by how many ms what two windows show differs, for each pair of frames seen at most half a frame apart."""
+    frames = sorted((begun, window, longitude) for window, shown in enumerate((one, other))
+                    for (begun, _, longitude), (seen, _) in zip(shown, displayed(shown))
+                    if start <= seen <= start + (COUNT - 1) * STEP)
+    return [math.inf if None in (before[2], after[2]) else abs(before[2] - after[2]) * STEP
+            for before, after in pairwise(frames) if before[1] != after[1] and after[0] - before[0] <= 1000 / 120]
