@@ -158,6 +158,53 @@ import UnixSocket
         #expect(!news().contains("lease-taken"))
     }
 
+    @Test func aPageThatComesLateIsToldThePositionsAheadThatAreStillValid() async throws {
+        let daemon = try Daemon()
+        let follower = Follower(DaemonSocket(candidates: [daemon.path]), on: MultiThreadedEventLoopGroup.singleton)
+        let task = Task { await follower.run() }
+        defer { task.cancel() }
+        /// Returns the times that a page that starts now receives.
+        func news() throws -> [Double] {
+            let outbox = PageOutbox()
+            follower.add(outbox, PageLine(["type": .string("page")]))
+            return try String(decoding: follower.take(outbox) ?? [], as: UTF8.self).split(separator: "\n")
+                .compactMap { try JSON(String($0))["presentation"]?["presentAt"]?.number }
+        }
+        func say(_ times: Double...) {
+            for time in times {
+                daemon.say(
+                    #"{"type":"present","camera":"main","presentation":{"presentAt":\#(time),"position":\#(Self.position),"moving":true}}"#
+                )
+            }
+        }
+        func expect(_ times: Double..., comment: String) async throws {
+            try await waitUntil(comment) { () async throws in try news() == times }
+        }
+        try await daemon.accept()
+        daemon.greet()
+        // The past, and times that do not come while this test runs.
+        let far = 4_000_000_000_000.0
+        say(1000, 2000)
+        say(far, far + 20, far + 40)
+        try await expect(2000, far, far + 20, far + 40, comment: "it gets the current one and all that wait")
+        say(far + 20)
+        try await expect(2000, far, far + 20, comment: "one replaces those from its time on")
+        say(3000)
+        try await expect(comment: "one whose time has come, and none behind it, is no news")
+        say(far)
+        try await expect(3000, far, comment: "it is the current one")
+        daemon.say(#"{"type":"present","camera":"main"}"#)
+        try await expect(comment: "revoked ones are gone")
+        for type in ["lagged", "reset"] {
+            say(far)
+            try await expect(far, comment: "others are told")
+            daemon.say(
+                #"{"type":"\#(type)","camera":"main","timeMs":1,"missed":9,"epoch":"e","seq":9,"position":\#(Self.position)}"#
+            )
+            try await expect(comment: "a gap may have hidden what replaces them")
+        }
+    }
+
     @Test func aDaemonOfMoreCamerasThanCanBeFollowedIsLetGo() async throws {
         let daemon = try Daemon()
         let long = String(repeating: "e", count: 20_000)

@@ -195,6 +195,7 @@ function handle(message, line) {
     if (message.type === "page") return showRole(message);
     if (message.type === "daemon") {
         isMade = false;
+        step.beginning = Date.now();
         if (!message.connected) lock.forget();
         showConnection(message.connected ? "live" : "lost", message.connected ? "live" : "no daemon");
         $("#connection").title = message.reason ?? "";

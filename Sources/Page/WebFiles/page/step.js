@@ -18,6 +18,8 @@ export class Step {
         this.told = new Map();
         this.clock = null;
         this.isOff = false;
+        // Positions due before this came with the cameras' state: they are not late.
+        this.beginning = -Infinity;
     }
 
     // Whether the server's clock is known to be wrong; false while it is unknown.
@@ -31,6 +33,7 @@ export class Step {
 
     // Records that a position has arrived; times are in ms since 1970, like `presentAt`.
     add(name, {presentAt}, wallTime) {
+        if (presentAt < this.beginning) return;
         const leads = this.told.get(name) ?? [];
         leads.push({at: wallTime, lead: presentAt - wallTime});
         if (leads.length > 2048) leads.splice(0, 1024);

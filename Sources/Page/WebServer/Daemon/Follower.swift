@@ -33,6 +33,8 @@ final class Follower: Sendable {
         var fingers: [Int: PageLine] = [:]
         var reporter = GestureReporter()
         var active = ActiveGestures<Void>(limit: mostGestures)
+        /// Positions ahead of their time, by that time, and the one before them.
+        var ahead: [(at: WallTime, line: PageLine)] = []
 
         /// The most gestures that are told apart: a daemon's default limit for a camera.
         static let mostGestures = 256
@@ -47,7 +49,21 @@ final class Follower: Sendable {
             let gestures: PageLine? = types.isEmpty ? nil : .gestures(types, camera: name, timeMs: timeMs)
             let lease = lease.map { PageLine.lease($0.lease, age: $0.told.duration(to: .now)) }
             return [beginning, settings, position, replay, lease, gestures].compactMap(\.self)
-                + fingers.sorted { $0.key < $1.key }.map(\.value)
+                + fingers.sorted { $0.key < $1.key }.map(\.value) + linesAhead(of: .now)
+        }
+
+        /// Returns the positions ahead that are still valid; none once the last one's time has come.
+        private func linesAhead(of now: WallTime) -> [PageLine] {
+            ahead.last.map { $0.at > now } == true ? ahead.map(\.line) : []
+        }
+
+        /// Keeps a position ahead of its time, which replaces those due at its time or later; `nil` revokes all.
+        mutating func keep(_ presentation: Presentation?, _ line: PageLine) {
+            guard let time = presentation?.presentAt else { return ahead = [] }
+            ahead.removeAll { $0.at >= time }
+            ahead.append((time, line))
+            let now = WallTime.now
+            if let current = ahead.lastIndex(where: { $0.at <= now }) { ahead.removeFirst(current) }
         }
     }
 
@@ -262,6 +278,7 @@ extension Follower.State {
             cameras[name]?.position = nil
             cameras[name]?.fingers = [:]
             cameras[name]?.lease = nil
+            cameras[name]?.ahead = []
         case .moveStarted, .idle, .reset, .lagged:
             line.isBoundary = true
             line.isCounted = event.move != nil
@@ -270,6 +287,7 @@ extension Follower.State {
             } else {
                 cameras[name]?.beginning = line
                 cameras[name]?.position = nil
+                cameras[name]?.ahead = []
             }
             switch event {
             case .reset:
@@ -289,7 +307,8 @@ extension Follower.State {
         case .replay(let status):
             line.subject = .replay(camera: name)
             cameras[name]?.replay = status.state == .ended ? nil : line
-        case .marker, .clock, .motion, .present: break
+        case .present(let present): cameras[name]?.keep(present.presentation, line)
+        case .marker, .clock, .motion: break
         case .leaseTaken(let lease):
             line.subject = .lease(camera: name)
             cameras[name]?.lease = (lease, .now)
@@ -358,6 +377,10 @@ extension Follower.Camera {
         }
         return hasSettings
     }
+}
+
+extension WallTime {
+    fileprivate static var now: WallTime { WallTime(microseconds: RealtimeClock.microseconds) }
 }
 
 // MARK: Lines of this server's own
