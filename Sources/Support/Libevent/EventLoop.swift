@@ -26,7 +26,9 @@ public struct LibeventError: Error, CustomStringConvertible {
     public init() throws(LibeventError) {
         guard let config = unsafe event_config_new() else { throw LibeventError("event_config_new") }
         defer { unsafe event_config_free(config) }
-        _ = unsafe event_config_set_flag(config, CInt(EVENT_BASE_FLAG_NOLOCK.rawValue))
+        // Without a precise timer, waits are rounded up to a millisecond, and screens of a wall are that much apart.
+        let flags = EVENT_BASE_FLAG_NOLOCK.rawValue | EVENT_BASE_FLAG_PRECISE_TIMER.rawValue
+        _ = unsafe event_config_set_flag(config, CInt(flags))
         guard let base = unsafe event_base_new_with_config(config) else { throw LibeventError("event_base_new") }
         unsafe self.base = base
     }

@@ -1,10 +1,16 @@
-"""Measures how far screens that show one camera with `--play-out` are apart: `step.py FOLDER [MILLISECONDS…]`, three
-rows for each play-out: normal, stalling connections, and motions with a killed broker and a late screen. All run on one
-machine, so clocks are right, except in the third row, where the screens' drift. Between each bridge and the broker a
-relay delays every piece by up to 30 ms, and in the second row a connection by 0.3 s now and then."""
+"""Measures how far screens that show one camera with `--play-out` are apart: `step.py FOLDER [MILLISECONDS…]`, five
+rows for each play-out: normal, daemons that precede all else, stalling connections, a broker that is killed, and
+motions with a killed broker and late screens. All run on one machine, so clocks are right, except in the last row,
+where the screens' drift. Between each bridge and the broker a relay delays every piece by up to 30 ms, and in the third
+row a connection by 0.3 s now and then."""
 
+import collections
 import contextlib
+import itertools
 import json
+import math
+import multiprocessing
+import os
 import random
 import select
 import socket
@@ -15,17 +21,19 @@ import time
 from machines import BIN, Daemon, Process, WallClock, clean_up, mosquitto, open_mosquitto, wait_for
 
 MIRRORS = 8
+PROCESSES = multiprocessing.get_context("fork")
 
 
 class SlowRelay:
-    """A port whose connections are forwarded to another one with a delay."""
+    """A port whose connections are forwarded to another one with a delay, by a process."""
 
     def __init__(self, port, seed, stall, delay=0.03):
         self.random = random.Random(seed)
         self.target, self.delay, self.stall = port, delay, stall
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
-        threading.Thread(target=self.accept, daemon=True).start()
+        self.process = PROCESSES.Process(target=self.accept, daemon=True)
+        self.process.start()
 
     def accept(self):
         while True:
@@ -69,19 +77,49 @@ class Screen:
     def __init__(self, daemon):
         self.socket = daemon.connection()
         self.lines = self.socket.makefile("rb")
-        self.seen = {}
-        watcher = daemon.connection()
-        watcher.sendall(b'{"type":"subscribe","camera":"copy","events":["camera-changed"]}\n')
-        self.watcher = threading.Thread(target=self.watch, args=(watcher.makefile("rb"),), daemon=True)
-        self.watcher.start()
-
-    def watch(self, lines):
-        for line in lines:
-            self.seen.setdefault(line.split(b'"position":')[1], time.monotonic())
 
     def position(self, wall_time):
         self.socket.sendall(json.dumps({"type": "get-camera", "camera": "copy", "atWallTime": wall_time}).encode() + b"\n")
         return self.lines.readline().split(b'"position":')[1].split(b',"wallTime"')[0]
+
+
+def prefer(process, priority):
+    """Lets a process run before all others, if that is allowed, as CPUSchedulingPolicy=rr does in a unit of systemd."""
+    with contextlib.suppress(PermissionError):
+        os.sched_setscheduler(process, os.SCHED_RR, os.sched_param(priority))
+
+
+class Watcher:
+    """A process that notes when each position appears at each socket. A thread would wait for this process's others."""
+
+    def __init__(self, daemons):
+        watchers = [daemon.connection() for daemon in daemons]
+        for watcher in watchers:
+            watcher.sendall(b'{"type":"subscribe","camera":"copy","events":["camera-changed"]}\n')
+        self.results, theirs = PROCESSES.Pipe()
+        self.process = PROCESSES.Process(target=self.watch, args=(watchers, theirs), daemon=True)
+        self.process.start()
+
+    @staticmethod
+    def watch(watchers, results):
+        poll, pieces = select.epoll(), []
+        for one in (*watchers, results):
+            poll.register(one, select.EPOLLIN)
+        while not results.poll():
+            for number, _ in poll.poll():
+                if number != results.fileno():
+                    pieces.append((number, os.read(number, 65536), time.monotonic()))
+        seen, rest = {one.fileno(): {} for one in watchers}, collections.defaultdict(bytes)
+        for number, piece, now in pieces:
+            *lines, rest[number] = (rest[number] + piece).split(b"\n")
+            for line in lines:
+                seen[number].setdefault(line.split(b'"position":')[1], now)
+        results.send(list(seen.values()))
+
+    def seen(self):
+        """Ends the process; returns the time of each position for each daemon."""
+        self.results.send(None)
+        return self.results.recv()
 
 
 def feed(daemon, seconds):
@@ -122,7 +160,7 @@ class Wall:
             threading.Thread(target=self.drift, daemon=True).start()
         self.broker, self.port = open_mosquitto(name)
         self.source = Daemon(f"{name}-source")
-        self.processes = [self.source]
+        self.processes, self.relays = [self.source], []
         self.bridge("node", self.source, "--node", "hand", *options)
         self.daemons, self.mirrors = [], []
         for _ in range(MIRRORS):
@@ -144,6 +182,7 @@ class Wall:
 
     def bridge(self, name, daemon, *options, **place):
         relay = SlowRelay(self.port, len(self.processes), self.stall)
+        self.relays.append(relay.process)
         bridge = Process(
             f"{self.name}-{name}", BIN / "gimbal-mqtt", "--broker", f"mqtt://127.0.0.1:{relay.port}", "--socket", daemon.path, *options, **place)
         self.processes.insert(0, bridge)
@@ -168,6 +207,9 @@ class Wall:
         wall_time = round(time.time() * 1000 - random.uniform(0, 50), 3)
         return {screen.position(wall_time) for screen in (*self.screens, *others)}
 
+    def restart_broker(self):
+        self.broker = mosquitto(f"{self.name}-again", f"listener {self.port}", "allow_anonymous true", port=self.port)
+
     def rests(self):
         return wait_for(lambda: self.source.rests("main") and len(
             {one.position("copy") for one in self.daemons} | {self.source.position("main")}) == 1)
@@ -176,29 +218,57 @@ class Wall:
         self.has_ended.set()
         for process in (*self.processes, self.broker):
             process.end()
+        for relay in self.relays:
+            relay.terminate()
 
 
-def measure(name, play_out, seconds, stall=0.3, drifts=False):
-    """Measures what screens show at the same time, and when their daemons report it."""
+def points_apart(places):
+    """Returns how far two of the positions, as JSON, are apart on a screen of 390 by 844 points: at most, in points."""
+    def one(text):
+        position = json.loads(text)
+        latitude, longitude = (math.radians(position["target"][key]) for key in ("latitude", "longitude"))
+        bearing, angle = (math.radians(position[key]) for key in ("bearing", "viewingAngle"))
+        return longitude, math.asinh(math.tan(latitude)), position["zoom"], bearing, angle
+
+    corner, most = math.hypot(390, 844) / 2, 0.0
+    for here, there in itertools.combinations(map(one, places), 2):
+        scale = 256 * 2 ** max(here[2], there[2]) / math.tau
+        east, north, zoom, turn, tilt = (abs(a - b) for a, b in zip(here, there))
+        east, turn = (min(angle, math.tau - angle) for angle in (east, turn))
+        most = max(most, scale * math.hypot(east, north) + corner * (2 ** zoom - 1 + turn + tilt))
+    return most
+
+
+def measure(name, play_out, seconds, stall=0.3, drifts=False, outages=False, prefers=False):
+    """Measures what screens show at the same time, and when their daemons report it. In an outage, every 20 s, the
+    broker is killed, and comes back empty after 1.5 s. The daemons may be preferred to all else that runs here."""
     wall = Wall(name, play_out, stall, drifts=drifts)
+    watcher = Watcher(wall.daemons)
+    for process, priority in [(daemon.process, 20) for daemon in wall.daemons if prefers] + [(watcher.process, 30)]:
+        prefer(process.pid, priority)
     hand = threading.Thread(target=feed, args=(wall.source, seconds))
     hand.start()
-    asked = same = 0
+    due = [(start + after, act) for start in range(10, seconds, 20) if outages
+           for after, act in ((0, lambda: wall.broker.kill()), (1.5, wall.restart_broker))]
+    began, asked, same, near = time.monotonic(), 0, 0, 0
     places = set()
     while hand.is_alive():
         told = wall.positions()
         asked, same, places = asked + 1, same + (len(told) == 1), places | told
+        near += points_apart(told) <= 0.1
+        if due and time.monotonic() - began > due[0][0]:
+            due.pop(0)[1]()
         time.sleep(0.01)
     hand.join()
     rest = wall.rests()
-    seen = [screen.seen for screen in wall.screens]
+    seen = watcher.seen()
     skews = sorted(
         max(times) - min(times) for position in seen[0] if len(times := [one[position] for one in seen if position in one]) == MIRRORS)
     late = sum("came late" in mirror.log.read_text() for mirror in wall.mirrors)
     wall.end()
     return {
-        "there": bool(wall.is_there and rest), "asked": asked, "same": same, "places": len(places), "frames": len(skews),
-        "late": late, "p50": skews[len(skews) // 2] * 1000 if skews else None,
+        "there": bool(wall.is_there and rest), "asked": asked, "same": same, "near": near, "places": len(places),
+        "frames": len(skews), "late": late, "p50": skews[len(skews) // 2] * 1000 if skews else None,
         "p999": skews[int(len(skews) * 0.999)] * 1000 if skews else None}
 
 
@@ -220,16 +290,13 @@ def measure_motions(name, play_out, rounds):
         time.sleep(0.06)
         wall.screens.append(screen)
 
-    def restart():
-        wall.broker = mosquitto(f"{name}-again", f"listener {wall.port}", "allow_anonymous true", port=wall.port)
-
     for number in range(rounds):
         frames = [{
             "position": {"target": {"latitude": chance.uniform(-60, 60), "longitude": chance.uniform(-180, 180)}, "zoom": 4 + step},
             "durationMs": 2000, "path": "smooth"} for step in range(4)]
         wall.source.ask(json.dumps({"type": "tour", "id": 1, "keyframes": frames}))
         began = time.monotonic()
-        due = [(3, lambda: wall.broker.kill()), (4.5, restart)] if number % 2 else [(3, come)]
+        due = [(3, lambda: wall.broker.kill()), (4.5, wall.restart_broker)] if number % 2 else [(3, come)]
         # All have it after the play-out delay plus the delays of network and machine.
         time.sleep(1 + play_out / 1000)
         while (elapsed := time.monotonic() - began) < 7.5:
@@ -247,9 +314,10 @@ def measure_motions(name, play_out, rounds):
 if __name__ == "__main__":
     try:
         for milliseconds in [int(word) for word in sys.argv[2:]] or [100]:
-            for stall in (0, 0.3):
-                told = measure(f"step{milliseconds}-{stall}", milliseconds, 60, stall)
-                print(f"play-out {milliseconds} ms, stalls of {stall} s:", told, flush=True)
+            for kind, options in (("normal", {"stall": 0}), ("daemons first", {"stall": 0, "prefers": True}), ("stalls", {}),
+                                  ("outages", {"stall": 0, "outages": True})):
+                told = measure(f"step{milliseconds}-{kind}", milliseconds, 60, **options)
+                print(f"play-out {milliseconds} ms, {kind}:", told, flush=True)
             print(f"play-out {milliseconds} ms, motions:", measure_motions(f"motions{milliseconds}", milliseconds, 8), flush=True)
     finally:
         clean_up(tells=False)

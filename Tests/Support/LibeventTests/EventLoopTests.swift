@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import Libevent
 import Testing
@@ -29,5 +30,15 @@ import Testing
         try watcher.wait(for: .timeout, milliseconds: 3_600_000)
         try loop.turn(waits: false)
         watcher.stop()
+    }
+
+    /// Without the kernel's timer, libevent rounds each wait up to a millisecond.
+    @Test func aLoopHasATimerOfTheKernel() throws {
+        let (loop, files, folder) = (try EventLoop(), FileManager.default, "/proc/self/fd/")
+        let targets = try files.contentsOfDirectory(atPath: folder).map {
+            try? files.destinationOfSymbolicLink(atPath: folder + $0)
+        }
+        #expect(targets.contains("anon_inode:[timerfd]"))
+        withExtendedLifetime(loop) {}
     }
 }
