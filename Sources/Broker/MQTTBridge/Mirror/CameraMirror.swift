@@ -88,8 +88,11 @@ package final class CameraMirror: DaemonReader {
 
     /// Sends the daemon positions ahead of their time; `nil` if the camera follows as soon as possible.
     private var presenter: Presenter?
-    /// Whether the source's machine has reported that its clock is not synchronized.
-    private var hasWrongClock = false
+    /// Whether the source's machine says that its clock is synchronized, if known.
+    private var isSourceSynchronized: Bool?
+    /// Which clocks were logged as not synchronized, and when to look at them again.
+    private var wrongClocks = (own: false, source: false)
+    private var nextLookAtClocks = -Double.infinity
 
     private var daemon = Daemon.none
     private var backoff = Backoff(first: 100, longest: 5000)
@@ -146,9 +149,6 @@ package final class CameraMirror: DaemonReader {
 
     package func connected(at now: Double) {
         source.connected(at: now)
-        if presenter != nil, outside.clockQuality?.isSynchronized == false {
-            outside.say(.warning, "this machine's clock is not synchronized, so it is not in step with others")
-        }
         noteChain(at: now)
         outside.subscribe(topics.state)
         ask(at: now)
@@ -173,7 +173,10 @@ package final class CameraMirror: DaemonReader {
 
     package func received(_ delivery: Delivery, at now: Double) {
         if delivery.topic == topics.state {
-            if let state = NodeState(delivery.payload) { note(state, at: now) }
+            if let state = NodeState(delivery.payload) {
+                source.saw(state, at: now)
+                isSourceSynchronized = state.clock?.isSynchronized
+            }
         } else if delivery.topic == topics.camera(settings.camera) {
             handle(delivery, at: now)
             if !delivery.isRetained {
@@ -184,17 +187,6 @@ package final class CameraMirror: DaemonReader {
             handle(settings: delivery, at: now)
         }
         bring(at: now)
-    }
-
-    private func note(_ state: NodeState, at now: Double) {
-        source.saw(state, at: now)
-        let isWrong = state.clock?.isSynchronized == false
-        if presenter != nil, isWrong, !hasWrongClock {
-            outside.say(
-                .warning,
-                "the clock of node \"\(settings.node)\" is not synchronized: its positions come at the wrong time")
-        }
-        hasWrongClock = isWrong
     }
 
     private func handle(settings delivery: Delivery, at now: Double) {
@@ -399,6 +391,23 @@ package final class CameraMirror: DaemonReader {
         if let text = presenter?.takeText(at: now) { outside.say(.warning, "\(settings.local ?? ""): \(text)") }
         attempt { try session?.advance(to: goal, at: now) }
         logObstacle(at: now)
+        logWrongClocks(at: now)
+    }
+
+    /// Logs once, where times count, that a clock is not synchronized. That is no reason to wake up.
+    private func logWrongClocks(at now: Double) {
+        guard presenter != nil, nextLookAtClocks <= now else { return }
+        nextLookAtClocks = now + 1000
+        let (own, other) = (outside.clockQuality?.isSynchronized == false, isSourceSynchronized == false)
+        if own, !wrongClocks.own {
+            outside.say(.warning, "this machine's clock is not synchronized, so it is not in step with others")
+        }
+        if other, !wrongClocks.source {
+            outside.say(
+                .warning,
+                "the clock of node \"\(settings.node)\" is not synchronized: its positions come at the wrong time")
+        }
+        wrongClocks = (own, other)
     }
 
     /// Closes the connection to the daemon, which cancels the gesture that holds the camera.
