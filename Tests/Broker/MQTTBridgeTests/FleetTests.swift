@@ -172,6 +172,33 @@ import Testing
         #expect(seqs == Array(1...(57 * 3)))
     }
 
+    @Test func anEventIsTheDaemonsLineWithTheTimeOnTheWallClock() throws {
+        let (start, host) = (1_764_115_264_000.0, HubHost())
+        host.wallTime = { start + $0 }
+        let (fleet, _) = alone(host) { $0.publishesEvents = true }
+        let (reader, feeder) = (host.subscriber(), host.connect())
+        fleet.pass(2500)
+        let watcher = foreign(fleet, "gimbal/left/main/event")
+        feeder.send(#"{"type":"animate","update":{"kind":"zoom-to","zoom":9},"durationMs":300}"#)
+        fleet.pass(1000)
+        let (events, lines) = (texts(watcher), reader.lines())
+        #expect(events.count == lines.count && lines.count > 15)
+        for (event, line) in zip(events, lines) {
+            let (time, wall) = try (JSON(line)["timeMs"]?.number, JSON(event)["wallTime"]?.number)
+            #expect(try abs(#require(wall) - start - 1000 - #require(time)) < 0.01)
+            #expect(event.replacing(/,"wallTime":[0-9.]+}$/, with: "}") == line)
+            #expect(try ServerLine(line: Array(event.utf8)).message == ServerLine(line: Array(line.utf8)).message)
+        }
+        // The clock is set; the daemon tells that after the first event.
+        host.wallTime = { start + $0 + 5000 }
+        for zoom in 3...4 {
+            feeder.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":\#(zoom)}}"#)
+            fleet.pass(1000)
+        }
+        let last = try JSON(try #require(texts(watcher).last))
+        #expect(try abs(#require(last["wallTime"]?.number) - start - 6000 - #require(last["timeMs"]?.number)) < 0.01)
+    }
+
     @Test func aRemovedCameraIsForgottenByTheBroker() {
         let (fleet, _, _) = pair()
         let feeder = fleet.hosts[0].connect()

@@ -159,11 +159,23 @@ final class NodeCameras: DaemonReader {
         let gap = points.note(event)
         note(event, at: now)
         if options.publishesEvents {
-            outbox.send(Publication(topics.event(event.camera), Array(line)))
+            outbox.send(Publication(topics.event(event.camera), timed(line, cameras[event.camera]?.status.wallTime)))
             if let gap { outbox.send(Publication(topics.event(gap.camera), gap.line)) }
         }
         countListed(event)
         readOn()
+    }
+
+    /// Returns an event's line with a further member, its time on the wall clock if that is known.
+    private func timed(_ line: ArraySlice<UInt8>, _ wallTime: WallTime?) -> [UInt8] {
+        guard let wallTime, let end = line.lastIndex(of: UInt8(ascii: "}")) else { return Array(line) }
+        let members = line[..<end]
+        var event = LineWriter(capacity: line.count + 32)
+        event.write(members.span)
+        event.write(",\"wallTime\":")
+        WallTimeRule.wallTime.write(wallTime, to: &event)
+        event.write("}")
+        return event.bytes
     }
 
     private func refused(_ error: GimbalError, at now: Double) {
