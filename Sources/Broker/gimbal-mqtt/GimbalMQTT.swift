@@ -112,7 +112,9 @@ struct GimbalMQTT: ParsableCommand {
     )
     var offsetBearing = 0.0
 
-    @Option("Show each followed position after this fixed delay, whatever the network does: 10ms to 5000ms.", "time")
+    @Option(
+        "Show each followed position after this fixed delay, whatever the network does: 10ms to 5000ms, or 0 for none.",
+        "time")
     var playOut: Milliseconds?
 
     @Flag(help: "Keep the local camera's viewport, for a screen of another size.")
