@@ -3,6 +3,7 @@
 import Foundation
 import GimbalProtocol
 import Hub
+import MapCamera
 import Service
 import TestSupport
 import Testing
@@ -45,7 +46,7 @@ import Testing
         }
 
         /// The time on the source's wall clock.
-        var wallTime: Double { Self.start + fleet.now }
+        var wallTime: Double { fleet.hosts[0].wallTime(fleet.now) }
 
         /// The positions that each mirror's subscriber has read since the last call.
         func movements() -> [[String]] {
@@ -207,6 +208,24 @@ import Testing
         wall.fleet.pass(1000)
         #expect(try wall.position(of: "copy", on: 1) == wall.position(of: "main", on: 0))
         #expect(wall.movements()[0].count == 3)
+    }
+
+    @Test(arguments: [false, true]) func otherOutputsShowWhatTheDaemonShows(tellsMotions: Bool) throws {
+        let wall = Wall([3], playOut: 120, delay: 15, seed: 13, tellsMotions: tellsMotions)
+        wall.fleet.hosts[0].connect().send(#"{"type":"move","update":{"kind":"zoom-to","zoom":5}}"#)
+        wall.fleet.pass(1000)
+        var shown: Set<String> = []
+        try perform(wall, 10_000) {
+            let text = try wall.position(of: "copy", on: 1)
+            let view = try #require(wall.mirrors[0].shown.last).position
+            #expect(try PrintedPosition(view) == PrintedPosition(Self.position(text)))
+            shown.insert(text)
+        }
+        #expect(shown.count > 200 && wall.mirrors[0].shown.count >= shown.count)
+    }
+
+    private static func position(_ text: String) throws -> CameraPosition {
+        try CameraPosition(JSONValue(Array(text.utf8)))
     }
 
     // MARK: Motions

@@ -119,11 +119,12 @@ struct Presenter {
     }
 }
 
-/// Positions that outputs other than the daemon show at their time.
+/// Positions that outputs other than the daemon show at their time, and in frames between them, like the daemon.
 struct Upcoming {
     private static let most = 1024
+    /// Sorted by time; if the first is due, it is the last that is.
     private var positions: [Presentation] = []
-    /// When the next is due.
+    /// When to show the camera next.
     private(set) var deadline: Double?
 
     /// Adds a position, and removes all that are due at its time or later.
@@ -132,13 +133,17 @@ struct Upcoming {
         if positions.count < Self.most { positions.append(presentation) }
     }
 
-    /// Removes all that are due, and returns the last of them; `nil` if none is.
+    /// Removes all that are over, and returns where the camera is; `nil` if no position is due.
     mutating func take(at wall: WallTime, _ now: Double) -> Presentation? {
-        let count = positions.prefix { $0.presentAt <= wall }.count
-        defer {
-            positions.removeFirst(count)
-            deadline = positions.first.map { now + $0.presentAt.milliseconds(since: wall) }
-        }
-        return count > 0 ? positions[count - 1] : nil
+        let isMoving = positions.last { $0.presentAt <= wall }?.isMoving ?? false
+        let frame = isMoving ? wall.lastFrame : wall
+        positions.removeFirst(positions.lastIndex { $0.presentAt <= frame } ?? 0)
+        guard let first = positions.first else { return nil }
+        let isDue = first.presentAt <= frame
+        let here = isDue ? first : Presentation(first.position, at: frame, isMoving: false)
+        let next = isDue ? positions.dropFirst().first : first
+        deadline = next.map { now + here.nextFrame(after: frame, onWayTo: $0).milliseconds(since: wall) }
+        guard isDue, here.isMoving, let next else { return isDue ? here : nil }
+        return Presentation(here.position(at: frame, onWayTo: next), at: frame, isMoving: true)
     }
 }

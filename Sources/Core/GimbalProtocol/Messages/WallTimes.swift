@@ -32,6 +32,21 @@ public struct WallTime: Hashable, Comparable, Codable, Sendable {
 
     /// Whether the first time is before the second.
     public static func < (a: WallTime, b: WallTime) -> Bool { a.microseconds < b.microseconds }
+
+    private static let framesPerSecond = 60
+
+    /// The time of the first frame that is not before this time; frames are numbered from 1970 on.
+    package var nextFrame: WallTime {
+        var number = microseconds * Self.framesPerSecond / 1_000_000
+        func time() -> WallTime { WallTime(microseconds: number * 1_000_000 / Self.framesPerSecond) }
+        while time() < self { number += 1 }
+        return time()
+    }
+
+    /// The time of the last frame that is not after this time.
+    package var lastFrame: WallTime {
+        WallTime(microseconds: microseconds - 1_000_000 / Self.framesPerSecond).nextFrame
+    }
 }
 
 /// A camera's position at a time. (The request `present`.)
@@ -46,6 +61,29 @@ public struct Presentation: Equatable, Sendable {
     /// Creates a position at a time.
     public init(_ position: CameraPosition, at presentAt: WallTime, isMoving: Bool) {
         (self.position, self.presentAt, self.isMoving) = (position, presentAt, isMoving)
+    }
+
+    /// The longest way between two positions, in milliseconds: after a finger's rest, the camera waits at the first.
+    private static let longestWay = 50.0
+
+    /// Returns when the camera leaves this position for the next.
+    private func wayStart(to next: Presentation) -> WallTime {
+        max(presentAt, next.presentAt.adding(milliseconds: -Self.longestWay))
+    }
+
+    /// Returns where a camera that moves from here to the next position is at a time before that position's.
+    package func position(at time: WallTime, onWayTo next: Presentation) -> CameraPosition {
+        let start = wayStart(to: next)
+        guard time > start else { return position }
+        return position.toward(
+            next.position, time.milliseconds(since: start) / next.presentAt.milliseconds(since: start))
+    }
+
+    /// Returns when a camera that was shown on its way from here to the next position is to be shown again.
+    package func nextFrame(after shown: WallTime, onWayTo next: Presentation) -> WallTime {
+        guard isMoving else { return next.isMoving ? next.presentAt.nextFrame : next.presentAt }
+        let frame = WallTime(microseconds: max(shown, wayStart(to: next)).microseconds + 1).nextFrame
+        return next.isMoving ? frame : min(frame, next.presentAt)
     }
 }
 

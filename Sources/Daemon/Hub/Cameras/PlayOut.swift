@@ -13,9 +13,6 @@ struct PlayOut {
     static let most = 256
     /// How long positions are kept after they were shown, in milliseconds, for questions about the past.
     static let kept = 1000.0
-    private static let framesPerSecond = 60
-    /// The longest way between two positions, in milliseconds: after a finger's rest, the camera waits at the first.
-    private static let longestWay = 50.0
 
     /// The peer that sends the positions.
     let peer: Peer
@@ -77,41 +74,15 @@ struct PlayOut {
         guard here.isMoving, !isLast else {
             return here.presentAt <= shown && (isLast || seq != self.seq) ? nil : here.position
         }
-        let (next, start) = (positions[index + 1], wayStart(behind: index))
-        guard time > start else { return here.position }
-        let share = time.milliseconds(since: start) / next.presentAt.milliseconds(since: start)
-        return here.position.toward(next.position, share)
-    }
-
-    /// Returns when the camera leaves a position for the next.
-    private func wayStart(behind index: Int) -> WallTime {
-        max(positions[index].presentAt, positions[index + 1].presentAt.adding(milliseconds: -Self.longestWay))
+        return here.position(at: time, onWayTo: positions[index + 1])
     }
 
     // MARK: Frames
 
-    /// Returns the time of a frame; frames are numbered from 1970 on.
-    private static func frame(_ number: Int) -> WallTime {
-        WallTime(microseconds: number * 1_000_000 / framesPerSecond)
-    }
-
-    /// Returns the time of the first frame that is not before a time.
-    private static func frame(notBefore time: WallTime) -> WallTime {
-        var number = time.microseconds * framesPerSecond / 1_000_000
-        while frame(number) < time { number += 1 }
-        return frame(number)
-    }
-
     private var next: WallTime? {
         let before = last(upTo: shown)
         guard before + 1 < positions.count else { return nil }
-        let next = positions[before + 1]
-        if positions[before].isMoving {
-            let earliest = max(shown, wayStart(behind: before)).microseconds + 1
-            let frame = Self.frame(notBefore: WallTime(microseconds: earliest))
-            return next.isMoving ? frame : min(frame, next.presentAt)
-        }
-        return next.isMoving ? Self.frame(notBefore: next.presentAt) : next.presentAt
+        return positions[before].nextFrame(after: shown, onWayTo: positions[before + 1])
     }
 
     /// Returns the position to show now; `nil` if nothing is due. After a standstill, there is only one step.
@@ -123,8 +94,7 @@ struct PlayOut {
             shown = here.presentAt
             return here
         }
-        let frame = Self.frame(notBefore: WallTime(microseconds: now.microseconds - 1_000_000 / Self.framesPerSecond))
-        shown = max(due, frame)
+        shown = max(due, now.lastFrame)
         return Presentation(position(at: shown, seq: seq) ?? here.position, at: shown, isMoving: true)
     }
 }
