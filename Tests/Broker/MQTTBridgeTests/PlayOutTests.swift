@@ -48,6 +48,11 @@ import Testing
         /// The time on the source's wall clock.
         var wallTime: Double { fleet.hosts[0].wallTime(fleet.now) }
 
+        /// Sets all wall clocks back by a second, as the kernel does after a leap second.
+        func leap() {
+            for host in fleet.hosts { host.wallTime = { [clock = host.wallTime] in clock($0) - 1000 } }
+        }
+
         /// The positions that each mirror's subscriber has read since the last call.
         func movements() -> [[String]] {
             watchers.map { watcher in
@@ -226,6 +231,63 @@ import Testing
 
     private static func position(_ text: String) throws -> CameraPosition {
         try CameraPosition(JSONValue(Array(text.utf8)))
+    }
+
+    // MARK: Leap seconds
+
+    @Test func leapSecondInMidGestureHoldsMirrorsUpForThePlayOutAtMost() throws {
+        let wall = Wall([0, 1, -1], playOut: 120, delay: 15, seed: 14)
+        let feeder = wall.fleet.hosts[0].connect()
+        func longitude(_ camera: String, on host: Int) throws -> Double {
+            try Self.position(wall.position(of: camera, on: host)).target.longitude
+        }
+        feeder.send(#"{"type":"pan","phase":"began"}"#)
+        // Where the first mirror is, and how many milliseconds behind its source.
+        var (places, late) = ([0.0], [0.0])
+        for step in 1...500 {
+            if step == 250 { wall.leap() }
+            feeder.send(#"{"type":"pan","phase":"changed","translation":{"x":\#(-step),"y":0}}"#)
+            wall.fleet.pass(8)
+            try places.append(longitude("copy", on: 1))
+            try late.append(8 * Double(step) * (1 - places[step] / longitude("main", on: 0)))
+            // A time that comes twice has two answers until the mirrors know of the second.
+            let told = try Set(wall.positions(at: wall.wallTime - 50))
+            #expect(told.count == 1 || 250..<260 ~= step)
+        }
+        // Nothing comes twice.
+        #expect(zip(places, places.dropFirst()).allSatisfy { $0 <= $1 })
+        // The first position after the leap may have the old clock's time: it is replaced by the next, 33 ms later.
+        #expect(late[250...].allSatisfy { $0 < 120 + 120 + 2 * 34 })
+        let inStep = 110.0...130
+        #expect((late[30..<250] + late[300...]).allSatisfy { inStep ~= $0 })
+        feeder.send(#"{"type":"pan","phase":"ended"}"#)
+        wall.fleet.pass(2000)
+        for mirror in 1...3 { #expect(try wall.position(of: "copy", on: mirror) == wall.position(of: "main", on: 0)) }
+    }
+
+    @Test func leapSecondInMidTourIsASecondInWhichMirrorsWait() throws {
+        /// Returns where the mirrors are, 8 ms apart, until the source rests.
+        func places(leaps: Bool) throws -> [String] {
+            let wall = Wall([0, 0, 0], playOut: 120, delay: 15, seed: 15, tellsMotions: true)
+            wall.fleet.hosts[0].connect().send(Self.tour)
+            let places = try (0..<990).map { step in
+                if leaps, step == 250 { wall.leap() }
+                wall.fleet.pass(8)
+                let told = try (1...3).map { try wall.position(of: "copy", on: $0) }
+                #expect(Set(told).count == 1)
+                return told[0]
+            }
+            wall.fleet.pass(1000)
+            for mirror in 1...3 {
+                #expect(try wall.position(of: "copy", on: mirror) == wall.position(of: "main", on: 0))
+            }
+            return places
+        }
+        let (plain, leaped) = try (places(leaps: false), places(leaps: true))
+        #expect(leaped[..<250] == plain[..<250])
+        #expect(Set(leaped[249..<375]).count == 1)
+        #expect(leaped[375...] == plain[250..<865])
+        #expect(Set(leaped).count > 300)
     }
 
     // MARK: Motions

@@ -102,6 +102,44 @@ import Testing
         #expect(try events().last?.hasPrefix("idle") == true)
     }
 
+    /// Returns time and zoom of each change that the watcher has read since the last call.
+    private func changes() throws -> [(time: Double, zoom: Double)] {
+        try events().filter { $0.hasPrefix("camera-changed") }.map {
+            let numbers = $0.split(separator: " ").compactMap { Double($0) }
+            return (numbers[0], numbers[1])
+        }
+    }
+
+    /// Sets the wall clock back by a second, as the kernel does after a leap second.
+    private func leap() { host.wallTime = { [clock = host.wallTime] in clock($0) - 1000 } }
+
+    @Test func leapSecondInMidGestureHoldsTheCameraUpForTheDelayAtMost() throws {
+        // The zoom shows the time at the source, which is shown 120 ms later.
+        for time in stride(from: 0.0, through: 2000, by: 40) {
+            if time == 1000 { leap() }
+            present(zoom: 4 + time / 1000, at: time + 120 - (time < 1000 ? 0 : 1000), moving: time < 2000)
+            host.pass(40)
+        }
+        host.pass(500)
+        let changes = try changes()
+        #expect(changes.allSatisfy { abs($0.time - 120 - 1000 * ($0.zoom - 4)) < 0.01 })
+        #expect(zip(changes, changes.dropFirst()).allSatisfy { $1.time - $0.time < 120 + 17 })
+        #expect(changes.count > 100 && changes.last?.zoom == 6)
+    }
+
+    @Test func leapSecondInMidTourIsASecondInWhichTheCameraWaits() throws {
+        for time in stride(from: 100.0, through: 2000, by: 50) {
+            present(zoom: 4 + time / 1000, at: time, moving: time < 2000)
+        }
+        host.pass(1000)
+        leap()
+        host.pass(2500)
+        let changes = try changes()
+        #expect(changes.allSatisfy { abs($0.time - ($0.time > 1000 ? 1000 : 0) - 1000 * ($0.zoom - 4)) < 0.01 })
+        #expect(zip(changes, changes.dropFirst()).allSatisfy { 0..<0.017 ~= $1.zoom - $0.zoom })
+        #expect(changes.first?.zoom == 4.1 && changes.last?.zoom == 6)
+    }
+
     @Test func questionAboutATimeIsAnsweredTheSameWheneverItIsAsked() throws {
         present(zoom: 4, at: 100)
         present(zoom: 6, at: 150, longitude: 1)
