@@ -290,6 +290,55 @@ import Testing
         #expect(Set(leaped).count > 300)
     }
 
+    // MARK: An hour
+
+    /// An hour of simulated time: no real network, clock or process is in it.
+    @Test func mirrorsAreInStepForAnHourWhateverTheNetworkDoes() throws {
+        let wall = Wall([1, -1], playOut: 120, delay: 15, seed: 16)
+        let (fleet, feeder) = (wall.fleet, wall.fleet.hosts[0].connect())
+        let (began, viewport) = (fleet.now, Viewport(width: 390, height: 844))
+        var (round, frames, apart) = (0, 0, 0)
+        /// Returns how far apart the places in the corners of two pictures are, in points.
+        func points(_ first: String, _ second: String) throws -> Double {
+            let (one, other) = try (Self.position(first), Self.position(second))
+            return try [(0.0, 0.0), (390, 0), (0, 844), (390, 844)].map { x, y in
+                let place = try #require(Projection(one, viewport: viewport).coordinate(for: ScreenPoint(x: x, y: y)))
+                let point = try #require(Projection(other, viewport: viewport).point(for: place))
+                return hypot(point.x - x, point.y - y)
+            }.max() ?? 0
+        }
+        func compare() throws {
+            let told = try wall.positions(at: wall.wallTime - fleet.random.number(0...100))
+            frames += 1
+            if try told.contains(where: { try $0 != told[0] && points(told[0], $0) > 0.1 }) { apart += 1 }
+        }
+        while fleet.now < began + 3_600_000 {
+            // In every other round nothing is lost.
+            let isFair = round % 2 == 0
+            if !isFair { fleet.weather = round % 4 == 1 ? Weather(loss: 0.1, delay: 15) : .foul }
+            feeder.send(Self.tour)
+            for step in 0..<(isFair ? 200 : 150) {
+                fleet.pass(40, step: 10)
+                if isFair { try compare() }
+                if round % 8 == 5, step == 50 { fleet.stopBroker(forgets: round % 16 == 5) }
+                if round % 8 == 5, step == 100 {
+                    fleet.isUp = true
+                    for process in [wall.source] + wall.mirrors { fleet.connect(process) }
+                }
+            }
+            try perform(wall, 3000) { if isFair { try compare() } }
+            fleet.weather = Weather(delay: 15)
+            // Mirrors ask for what they have missed after a minute at the latest.
+            fleet.pass(90_000, step: 500)
+            let source = try wall.position(of: "main", on: 0)
+            for mirror in 1...2 {
+                #expect(try wall.position(of: "copy", on: mirror) == source, "mirror \(mirror) in round \(round)")
+            }
+            round += 1
+        }
+        #expect(frames > 10_000 && apart * 1000 <= frames, "\(apart) of \(frames)")
+    }
+
     // MARK: Motions
 
     private static let tour =
