@@ -213,6 +213,7 @@ import Testing
         #expect(clients.count == 2 && clients.last?["self"]?.bool == true)
         #expect(clients.first?["process"]?.number == Double(getpid()))
         #expect(clients.first?["subscriptions"]?.array?.first?["camera"]?.string == "main")
+        withExtendedLifetime(client) {}
     }
 
     @Test func aFileIsNoLineToSend() throws {
