@@ -1,8 +1,8 @@
 """Measures how far screens that show one camera with `--play-out` are apart: `step.py FOLDER [MILLISECONDS…]`, five
 rows for each play-out: normal, daemons that precede all else, stalling connections, a broker that is killed, and
-motions with a killed broker and late screens. All run on one machine, so clocks are right, except in the last row,
-where the screens' drift. Between each bridge and the broker a relay delays every piece by up to 30 ms, and in the third
-row a connection by 0.3 s now and then."""
+motions with a killed broker and late screens. The screens are machines of their own, network namespaces, if those can
+be made; they share one clock, except in the last row, where the screens' drift. Between each bridge and the broker a
+relay delays every piece by up to 30 ms, and in the third row a connection by 0.3 s now and then."""
 
 import collections
 import contextlib
@@ -18,7 +18,8 @@ import sys
 import threading
 import time
 
-from machines import BIN, Daemon, Process, WallClock, clean_up, mosquitto, open_mosquitto, wait_for
+from machines import (
+    BIN, Daemon, Machine, Process, WallClock, can_make_machines, clean_up, mosquitto, open_mosquitto, remove_machines, wait_for)
 
 MIRRORS = 8
 PROCESSES = multiprocessing.get_context("fork")
@@ -27,10 +28,10 @@ PROCESSES = multiprocessing.get_context("fork")
 class SlowRelay:
     """A port whose connections are forwarded to another one with a delay, by a process."""
 
-    def __init__(self, port, seed, stall, delay=0.03):
+    def __init__(self, port, host, seed, stall, delay=0.03):
         self.random = random.Random(seed)
         self.target, self.delay, self.stall = port, delay, stall
-        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.listener = socket.create_server((host, 0))
         self.port = self.listener.getsockname()[1]
         self.process = PROCESSES.Process(target=self.accept, daemon=True)
         self.process.start()
@@ -150,14 +151,15 @@ def feed(daemon, seconds):
 
 
 class Wall:
-    """A broker, a node with a moving camera, and mirrors of it, each with its own daemon and relay, and a drifting wall
-    clock if possible."""
+    """A broker, a node with a moving camera, and mirrors of it, each with its own daemon and relay, on a machine of its
+    own and with a drifting wall clock if possible."""
 
     def __init__(self, name, play_out, stall=0.0, *options, drifts=False):
         self.name, self.play_out, self.stall = name, play_out, stall
         self.drifts, self.clocks, self.has_ended = drifts and WallClock.can_be_wrong(), [], threading.Event()
         if self.drifts:
             threading.Thread(target=self.drift, daemon=True).start()
+        self.has_machines = not can_make_machines()
         self.broker, self.port = open_mosquitto(name)
         self.source = Daemon(f"{name}-source")
         self.processes, self.relays = [self.source], []
@@ -180,17 +182,19 @@ class Wall:
                 error, rate = drifts.setdefault(number, (chance.uniform(-2e-3, 2e-3), chance.uniform(-1e-4, 1e-4)))
                 clock.set(f"{error + rate * elapsed:+.6f}")
 
-    def bridge(self, name, daemon, *options, **place):
-        relay = SlowRelay(self.port, len(self.processes), self.stall)
+    def bridge(self, name, daemon, *options, machine=None, **place):
+        host = machine.router if machine else "127.0.0.1"
+        relay = SlowRelay(self.port, host, len(self.processes), self.stall)
         self.relays.append(relay.process)
         bridge = Process(
-            f"{self.name}-{name}", BIN / "gimbal-mqtt", "--broker", f"mqtt://127.0.0.1:{relay.port}", "--socket", daemon.path, *options, **place)
+            f"{self.name}-{name}", BIN / "gimbal-mqtt", "--broker", f"mqtt://{host}:{relay.port}", "--socket", daemon.path, *options,
+            machine=machine, **place)
         self.processes.insert(0, bridge)
         return bridge
 
     def add_mirror(self):
         number = len(self.daemons)
-        place = {}
+        place = {"machine": Machine(f"{self.name}-{number}")} if self.has_machines else {}
         if self.drifts:
             self.clocks.append(WallClock(f"{self.name}-{number}", "+0"))
             place["environment"] = self.clocks[-1].environment
@@ -220,6 +224,7 @@ class Wall:
             process.end()
         for relay in self.relays:
             relay.terminate()
+        remove_machines()
 
 
 def points_apart(places):
