@@ -22,8 +22,9 @@ MINIMUM_SWIFT = 6.2
 # these would be a tenth of a line's cost. Optimizing all targets as one, which takes lld, saves another twelfth. (In
 # Package.swift such flags would keep other packages from using the libraries.)
 release_flags = -Xswiftc -enforce-exclusivity=unchecked --experimental-lto-mode full -Xswiftc -use-ld=lld $(anywhere)
-# Builds are the same in any folder that contains SCRATCH: its path is not in the programs.
-anywhere = -Xswiftc -file-prefix-map -Xswiftc '$(CURDIR)=.' -Xcc '-ffile-prefix-map=$(CURDIR)=.'
+# Builds are the same in any folder that contains SCRATCH: its path is not in the programs. Debug information would have
+# names that depend on it, and with them the build ID; packages have none, and linking takes less without.
+anywhere = -Xswiftc -file-prefix-map -Xswiftc '$(CURDIR)=.' -Xcc '-ffile-prefix-map=$(CURDIR)=.' -debug-info-format none
 swift_build = swift build -c release --static-swift-stdlib $(release_flags) $(SWIFT_FLAGS) --scratch-path '$(SCRATCH)'
 programs = $(SCRATCH)/release/gimbald $(SCRATCH)/release/gimbal
 # Man pages and completions, one folder per kind.
