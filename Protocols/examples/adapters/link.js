@@ -3,9 +3,9 @@
 // - what it does while it shows a camera is not a gesture of its own, and a movement that leaves the camera where it is
 //   known to be is not sent;
 // - from the first finger or movement to the end, the map shows nothing. Its last line asks for the camera in the same
-//   frame, and everything before the answer is an echo. The answer is shown: where a constraint held the camera back,
+//   batch, and everything before the answer is an echo. The answer is shown: where a constraint held the camera back,
 //   or another client moved it last, the map moves there.
-// One frame is under way at a time, and only the newest position waits: a slow network costs bounded memory, and does
+// One batch is under way at a time, and only the newest position waits: a slow network costs bounded memory, and does
 // not reorder anything.
 
 import { isSame } from "./projection.js";
@@ -42,11 +42,11 @@ export function link(engine, camera, { lead = false } = {}) {
         if (isSending) return;
         isSending = true;
         while (waiting.length) {
-            const frame = waiting;
+            const batch = waiting;
             waiting = [];
-            const ends = frame.some((line) => line.type === "get-camera");
+            const ends = batch.some((line) => line.type === "get-camera");
             try {
-                await camera.send(...frame);
+                await camera.send(...batch);
             } catch {
                 // The camera reports it. The next position is absolute anyway.
             }

@@ -15,8 +15,8 @@ const LONGEST_WAY = 50, PATIENCE = 1000;
 /** The most positions kept. */
 const MOST = 512;
 
-/** The shortest and the longest interval of a screen's frames, in ms: 250 and 24 a second. */
-const SHORTEST = 4, LONGEST = 1000 / 24;
+/** The shortest and the longest interval of a screen's frames, in ms: 500 and 23 a second. */
+const SHORTEST = 2, LONGEST = 1000 / 23;
 
 /** The latest differences of frame times, and the interval of frames that follows from them; in ms. */
 const differences = Array(64).fill(1000 / 60);

@@ -122,7 +122,7 @@ import GimbalProtocol
 
     /// The latest time for the next call of `advance`; `nil` if nothing is due. Ask at the end of a turn.
     public var deadline: Double? {
-        if parts.turns.hasWaiting && !intake.isStopped || parts.sender.hasUnfinished { return -.infinity }
+        if parts.turns.hasWaitingPeers && !intake.isStopped || parts.sender.hasUnfinished { return -.infinity }
         let begins =
             intake.isStopped
             ? .infinity
@@ -152,7 +152,7 @@ import GimbalProtocol
     public func endTurn(at now: Double) {
         parts.sender.resumeUnfinished()
         sendNews(at: now)
-        if parts.turns.hasWaiting {
+        if parts.turns.hasWaitingPeers {
             intake.serveWaiting(at: now)
             sendNews(at: now)
         }

@@ -6,6 +6,7 @@ relay delays every piece by up to 30 ms, and in the third row a connection by 0.
 
 import collections
 import contextlib
+import ctypes
 import itertools
 import json
 import math
@@ -13,6 +14,7 @@ import multiprocessing
 import os
 import random
 import select
+import signal
 import socket
 import sys
 import threading
@@ -23,6 +25,12 @@ from machines import (
 
 MIRRORS = 8
 PROCESSES = multiprocessing.get_context("fork")
+
+
+def end_with_parent():
+    """Ends this process when the one that made it ends, however that does."""
+    set_signal_of_parents_death = 1
+    ctypes.CDLL(None).prctl(set_signal_of_parents_death, signal.SIGKILL)
 
 
 class SlowRelay:
@@ -37,6 +45,7 @@ class SlowRelay:
         self.process.start()
 
     def accept(self):
+        end_with_parent()
         while True:
             near, _ = self.listener.accept()
             try:
@@ -103,13 +112,17 @@ class Watcher:
 
     @staticmethod
     def watch(watchers, results):
+        end_with_parent()
         poll, pieces = select.epoll(), []
         for one in (*watchers, results):
             poll.register(one, select.EPOLLIN)
         while not results.poll():
             for number, _ in poll.poll():
-                if number != results.fileno():
-                    pieces.append((number, os.read(number, 65536), time.monotonic()))
+                if number == results.fileno():
+                    continue
+                pieces.append((number, os.read(number, 65536), time.monotonic()))
+                if not pieces[-1][1]:
+                    poll.unregister(number)
         seen, rest = {one.fileno(): {} for one in watchers}, collections.defaultdict(bytes)
         for number, piece, now in pieces:
             *lines, rest[number] = (rest[number] + piece).split(b"\n")
@@ -290,7 +303,8 @@ def measure_motions(name, play_out, rounds):
         began, screen = time.monotonic(), Screen(wall.add_mirror())
         while len(wall.positions(screen)) != 1:
             time.sleep(0.01)
-        joined.append(time.monotonic() - began)
+        # In seconds, and whether its source moves.
+        joined.append((time.monotonic() - began, not wall.source.rests("main")))
         # It has no position for the moment before it came.
         time.sleep(0.06)
         wall.screens.append(screen)

@@ -229,6 +229,17 @@ import Testing
         #expect(shown.count > 200 && wall.mirrors[0].shown.count >= shown.count)
     }
 
+    /// A rest that begins and ends between two frames.
+    @Test func whatIsShownNextIsNeverDueInThePast() throws {
+        var upcoming = Upcoming()
+        for (time, isMoving) in [(0, true), (18_000, false), (25_000, true), (40_000, true)] {
+            upcoming.insert(Presentation(.initial, at: WallTime(microseconds: time), isMoving: isMoving))
+        }
+        let now = 500.0
+        #expect(upcoming.take(at: WallTime(microseconds: 26_000), now) != nil)
+        #expect(try #require(upcoming.deadline) > now)
+    }
+
     private static func position(_ text: String) throws -> CameraPosition {
         try CameraPosition(JSONValue(Array(text.utf8)))
     }

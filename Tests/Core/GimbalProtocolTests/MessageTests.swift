@@ -323,6 +323,18 @@ let everyRequest = gestures + touches + commands + questions + others
             ])
     }
 
+    @Test(arguments: [0, 16_666, 33_333, 50_000, 66_666, 1_764_158_400_000_000])
+    func framesAreTheNextAndTheLastOfTheirOwnTimes(_ time: Int) {
+        func frames(_ microseconds: Int) -> [Int] {
+            let time = WallTime(microseconds: microseconds)
+            return [time.lastFrame.microseconds, time.nextFrame.microseconds]
+        }
+        #expect(frames(time) == [time, time])
+        let (before, after) = (frames(time - 1), frames(time + 1))
+        #expect(before[1] == time && [16_666, 16_667].contains(time - before[0]), "\(before)")
+        #expect(after[0] == time && [16_666, 16_667].contains(after[1] - time), "\(after)")
+    }
+
     @Test func anErrorTellsItsFieldUnlessItsMessageDoes() {
         func text(_ field: String?) -> String {
             GimbalError(WireError(.leased, field: field, "a has leased this camera"), line: 1).description

@@ -1341,7 +1341,8 @@ def intervals(page):
         let time = performance.now();
         return [120, 60, 30].map((rate) => {
             for (let i = 0; i < 200; i++) wallTimeOf(time += (i % 3 ? 4 : 1) * 1000 / rate);
-            return wallTimeOf(time) - time - (Date.now() - performance.now());
+            const ahead = Array.from({length: 21}, () => wallTimeOf(time) - time - (Date.now() - performance.now()));
+            return ahead.sort((a, b) => a - b)[10];
         });""")
     for rate, ahead in zip([120, 60, 30], seen):
         check(abs(ahead - 1000 / rate) < 2, f"of {rate} frames a second each is seen {ahead} ms after it begins")

@@ -2,6 +2,7 @@
 
 import math
 import time
+from collections import deque
 from itertools import pairwise
 
 # Runs in a page before `window.look` is set, which returns what is drawn. What the last draw call leaves is what the
@@ -37,10 +38,14 @@ def tell_ahead(send, camera):
 
 def displayed(shown):
     """Returns what each frame shows with its display time: one interval of the screen's frames after it began."""
-    differences = sorted(after[0] - before[0] for before, after in pairwise(shown))
-    # Most are multiples on a busy machine, which leaves frames out.
-    interval = differences[len(differences) // 20]
-    return [(begun + interval, what) for _, begun, what in shown]
+    # Most differences are multiples of it on a busy machine, which leaves frames out.
+    latest, seen, before = deque([1000 / 60] * 64, 64), [], math.inf
+    for start, begun, what in shown:
+        if 2 <= start - before <= 1000 / 23:
+            latest.append(start - before)
+        before = start
+        seen.append((begun + sorted(latest)[3], what))
+    return seen
 
 
 def wrong_frames(shown, start, tolerance):

@@ -122,7 +122,7 @@ struct Presenter {
 /// Positions that outputs other than the daemon show at their time, and in frames between them, like the daemon.
 struct Upcoming {
     private static let most = 1024
-    /// Sorted by time; if the first is due, it is the last that is.
+    /// Sorted by time; if the first is due in the frame that is shown, it is the last that is.
     private var positions: [Presentation] = []
     /// When to show the camera next.
     private(set) var deadline: Double?
@@ -142,7 +142,12 @@ struct Upcoming {
         let isDue = first.presentAt <= frame
         let here = isDue ? first : Presentation(first.position, at: frame, isMoving: false)
         let next = isDue ? positions.dropFirst().first : first
-        deadline = next.map { now + here.nextFrame(after: frame, onWayTo: $0).milliseconds(since: wall) }
+        deadline = next.map { next in
+            let due = here.nextFrame(after: frame, onWayTo: next)
+            // Where the camera rests between the frame and now, that time is over.
+            let later = due > wall ? due : WallTime(microseconds: frame.microseconds + 1).nextFrame
+            return now + later.milliseconds(since: wall)
+        }
         guard isDue, here.isMoving, let next else { return isDue ? here : nil }
         return Presentation(here.position(at: frame, onWayTo: next), at: frame, isMoving: true)
     }

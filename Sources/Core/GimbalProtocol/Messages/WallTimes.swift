@@ -45,7 +45,8 @@ public struct WallTime: Hashable, Comparable, Codable, Sendable {
 
     /// The time of the last frame that is not after this time.
     package var lastFrame: WallTime {
-        WallTime(microseconds: microseconds - 1_000_000 / Self.framesPerSecond).nextFrame
+        let next = nextFrame
+        return next == self ? self : WallTime(microseconds: microseconds - 1_000_000 / Self.framesPerSecond).nextFrame
     }
 }
 

@@ -86,7 +86,7 @@ public final class Peer {
     public var hasUnsent: Bool { isBlocked || output.isQueued }
 
     /// Whether bytes from it wait, for the rest of a line or for their turn.
-    public var hasPartialLine: Bool { !input.isEmpty }
+    public var hasWaitingInput: Bool { !input.isEmpty }
 
     /// Bytes that the hub keeps for this peer alone.
     public var memory: Int { input.memory + output.replies.capacity }

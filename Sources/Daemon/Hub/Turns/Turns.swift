@@ -50,7 +50,7 @@ final class Turns {
 
     // MARK: Serving
 
-    var hasWaiting: Bool { !queue.isEmpty }
+    var hasWaitingPeers: Bool { !queue.isEmpty }
 
     /// The peers that wait between two turns, in the order in which they arrived.
     var waiting: [Peer] { queue.waiting }

@@ -132,7 +132,7 @@ final class Connection: Watcher, Outlet {
     }
 
     private func receive(for peer: Peer) -> Int {
-        daemon.exchange.read(descriptor, hasPartialLine: peer.hasPartialLine) { [daemon] bytes in
+        daemon.exchange.read(descriptor, hasWaitingInput: peer.hasWaitingInput) { [daemon] bytes in
             daemon.hub.receive(bytes, from: peer, at: daemon.present())
         }
     }

@@ -24,12 +24,12 @@ import Glibc
     /// While a client continues to send, recv(2) continues to read, byte by byte, as long as there is room. So it gets
     /// room only for what has arrived.
     ///
-    /// - Parameter hasPartialLine: whether the client has sent a part of a line before. Otherwise the first read is as
-    ///   long as most clients' messages, so that a single line costs one call.
-    func read(_ descriptor: CInt, hasPartialLine: Bool, _ body: (Span<UInt8>) -> Void) -> Int {
-        let first = hasPartialLine ? available(descriptor, room: unsafe buffer.count) : Self.usualRead
+    /// - Parameter hasWaitingInput: whether bytes of the client wait already. Otherwise the first read is as long as
+    ///   most clients' messages, so that a single line costs one call.
+    func read(_ descriptor: CInt, hasWaitingInput: Bool, _ body: (Span<UInt8>) -> Void) -> Int {
+        let first = hasWaitingInput ? available(descriptor, room: unsafe buffer.count) : Self.usualRead
         var count = receive(descriptor, at: 0, atMost: first)
-        if !hasPartialLine, count == first {
+        if !hasWaitingInput, count == first {
             let room = unsafe buffer.count - count
             count += max(receive(descriptor, at: count, atMost: available(descriptor, room: room)), 0)
         }

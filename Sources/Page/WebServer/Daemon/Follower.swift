@@ -246,7 +246,7 @@ extension Follower.State {
     fileprivate mutating func limit(_ count: Int) throws(TooManyCameras) {
         unmeasured += count
         guard unmeasured > Self.mostBytes else { return }
-        unmeasured = news.reduce(0) { $0 + $1.bytes.count }
+        unmeasured = (news + cameras.values.flatMap { $0.ahead.map(\.line) }).reduce(0) { $0 + $1.bytes.count }
         // With half of it free, the next measurement comes only after as many bytes.
         guard unmeasured > Self.mostBytes / 2 else { return }
         refused("its \(cameras.count) cameras are too many to follow")
