@@ -122,9 +122,10 @@ enum Usage {
         init(of command: any ParsableCommand.Type) {
             let help = GimbalCommand.helpMessage(for: command, columns: 1000)
             takesArguments = help.contains("\nARGUMENTS:\n")
-            // Such as "  -o, --output <file>     Write to …" and "  --zoom/--no-zoom  …".
+            // Such as "  -o, --output <file>     Write to …", "  --tuio [<port>]  …" and "  --zoom/--no-zoom  …".
             for line in help.split(separator: "\n").drop(while: { $0 != "OPTIONS:" }) where line.hasPrefix("  -") {
-                let title = line.dropFirst(2).split(separator: "  ")[0].split(separator: " <")
+                let words = line.dropFirst(2).split(separator: "  ")[0].filter { !"[]".contains($0) }
+                let title = words.split(separator: " <")
                 for name in title[0].split(whereSeparator: ", /".contains) {
                     options[String(name)] = title.count > 1 ? String(title[1].dropLast()) : ""
                 }

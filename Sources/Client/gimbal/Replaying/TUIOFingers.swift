@@ -16,8 +16,10 @@ struct TUIOAddress {
     /// The address that only this machine can send to.
     private static let ownHost = "127.0.0.1"
 
-    /// Reads a port such as `3333`, or an address in numbers and a port, such as `0.0.0.0:3333` or `[::]:3333`.
-    init(typed text: String) throws {
+    /// Reads a port such as `3333`, or an address in numbers and a port, such as `0.0.0.0:3333` or `[::]:3333`; nothing
+    /// stands for 3333.
+    init(typed typedText: String) throws {
+        let text = typedText.isEmpty ? "3333" : typedText
         let colon = text.lastIndex(of: ":")
         let digits = colon.map { text[text.index(after: $0)...] } ?? text[...]
         var host = colon.map { String(text[..<$0]) } ?? Self.ownHost

@@ -68,9 +68,10 @@ struct Replay: ParsableCommand {
 
     // Read in `validate()`: if reading failed here, the parser would take the default.
     @Option(
-        defaultAsFlag: "3333", parsing: .next,
+        defaultAsFlag: "", parsing: .next,
         help: ArgumentHelp(
-            "Feed the camera fingers that are sent by TUIO to this port, or address and port.", valueName: "port"))
+            "Feed the camera fingers that are sent by TUIO to this port, or address and port (default: 3333).",
+            valueName: "port"))
     var tuio: String?
 
     @Flag(help: "Keep others from moving the camera until this command ends, as \"gimbal lease\" does.")
