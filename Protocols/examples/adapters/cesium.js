@@ -11,6 +11,8 @@
 //   lists the errors in pixels.
 // - Padding is ignored: the target is in the middle of the scene.
 // - The ground is the ellipsoid: in mountains the eye is nearer to the ground than the camera is, at worst below it.
+// - A frame of a camera that gets its positions ahead of time is drawn twice, here and by Cesium's own loop, unless
+//   the viewer's `requestRenderMode` is true.
 // - It does not lead. `positionAt` of earth.js makes a position of what Cesium looks at.
 //
 // Its numbers are tested against a pinhole camera over the ellipsoid, not against Cesium.
@@ -47,6 +49,7 @@ export function follow(viewer, camera, Cesium) {
             observer.observe(viewer.canvas);
             return () => observer.disconnect();
         },
+        draw() { viewer.render(); },
     }, camera);
 }
 

@@ -274,13 +274,14 @@ def check_numbers(page):
             apart, said = found[re.match("[0-9]+", column)[0]], float(text)
             expect(0.6 * said < apart <= said + 0.5, f"README.md says {said} px at {title} {column}, and it is {apart}")
 
-    [[target, heading, pitch, scope, angle]] = page.run("return leading.cesiumShown(values[0])", {
+    [[target, heading, pitch, scope, angle], *_], drawn = page.run("return leading.cesiumShown(values[0])", {
         "position": {"target": {"latitude": 60, "longitude": -90}, "zoom": 14, "bearing": 90, "viewingAngle": 30},
         "viewport": {"width": 300, "height": 800}})
     wanted = [-math.pi / 2, math.pi / 3, math.pi / 2, -math.pi / 3, 1200 * 40_075_016.686 / 2 / 256 / 2**14,
               2 * math.atan(2 / 3)]
     given = [target["longitude"], target["latitude"], heading, pitch, scope, angle]
     expect(all(math.isclose(*pair, rel_tol=1e-12) for pair in zip(given, wanted)), f"Cesium is asked for {given}")
+    expect(drawn == [0, 3], f"Cesium draws at once what is for a frame: {drawn}")
     element = page.run("return checks.parsedLookAt(values[0])", {
         "position": {"target": {"latitude": -48.8584, "longitude": 2.2945}, "zoom": 14, "bearing": 30,
                      "viewingAngle": 45},

@@ -141,8 +141,10 @@ const Cesium = {
     Viewer: class {
         canvas = Object.assign(document.createElement("canvas"), { style: "width: 200px; height: 100px" });
         looked = [];
+        drawn = 0;
 
         constructor() { document.body.append(this.canvas); }
+        render() { this.drawn = this.looked.length; }
 
         camera = {
             frustum: {}, lookAtTransform() {}, lookAt: (target, { heading, pitch, range }) =>
@@ -188,11 +190,18 @@ export async function example(text, token, base) {
     return failures;
 }
 
-/** Returns what a viewer that follows this camera asks of Cesium. */
+/**
+ * Returns what a viewer that follows this camera asks of Cesium, and how much of that is drawn after an event that is
+ * not for a frame, and after one that is.
+ */
 export function cesiumShown(camera) {
-    const viewer = new Cesium.Viewer();
-    cesium.follow(viewer, Object.assign(new EventTarget(), camera), Cesium);
-    return viewer.looked;
+    const viewer = new Cesium.Viewer(), source = Object.assign(new EventTarget(), camera);
+    cesium.follow(viewer, source, Cesium);
+    const drawn = [false, true].map((isForFrame) => {
+        source.dispatchEvent(new CustomEvent("change", { detail: { isForFrame } }));
+        return viewer.drawn;
+    });
+    return [viewer.looked, drawn];
 }
 
 const maps = {};
