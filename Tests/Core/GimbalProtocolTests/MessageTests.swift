@@ -341,6 +341,8 @@ let everyRequest = gestures + touches + commands + questions + others
         }
         #expect(text("camera") == "a has leased this camera" && text(nil) == text("camera"))
         #expect(text("type") == "a has leased this camera (type)")
+        // "a" is a word of the message here, and "as" only a part of one.
+        #expect(text("a") == text(nil) && text("as") == "a has leased this camera (as)")
     }
 
     @Test(arguments: [

@@ -112,7 +112,8 @@ public struct GimbalError: Error, Equatable, Sendable {
 extension GimbalError: CustomStringConvertible {
     /// The message, with the field unless the message mentions it.
     public var description: String {
-        guard let field, !message.contains(field) else { return message }
+        let words = message.split { " ,:;()\"".contains($0) }
+        guard let field, !words.contains(where: { $0 == field }) else { return message }
         return "\(message) (\(field))"
     }
 }
