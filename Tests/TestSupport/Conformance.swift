@@ -46,10 +46,6 @@ public struct ConformanceCase: Sendable, CustomStringConvertible {
         }.joined()
     }
 
-    public struct Failure: Error, CustomStringConvertible {
-        public let description: String
-    }
-
     /// Plays the case. `connect` makes a peer; its argument is whether that may only watch. `emitted` receives every
     /// line that arrived.
     public func play(_ connect: (Bool) throws -> any ConformancePeer, emitted: (String) -> Void) throws {
@@ -59,7 +55,7 @@ public struct ConformanceCase: Sendable, CustomStringConvertible {
             let peer = try peers[name] ?? connect(watchers.contains(name))
             peers[name] = peer
             if let failure = try play(step, peer, emitted) {
-                throw Failure(description: "\(self), step \(index + 1) \(step.text): \(failure)")
+                throw TestFailure(description: "\(self), step \(index + 1) \(step.text): \(failure)")
             }
         }
         for peer in peers.values { try peer.close() }

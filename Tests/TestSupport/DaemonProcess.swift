@@ -24,10 +24,6 @@ public final class DaemonProcess {
     public static let gimbal = products.appendingPathComponent("gimbal")
     public static let gimbald = products.appendingPathComponent("gimbald")
 
-    public struct NotReady: Error, CustomStringConvertible {
-        public let description: String
-    }
-
     /// Starts a daemon and waits until it reports that it is ready: then it listens on all its sockets.
     ///
     /// - Parameters:
@@ -46,7 +42,7 @@ public final class DaemonProcess {
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardError = errors
         try process.run()
-        guard logs(" is ready: ") else { throw NotReady(description: "not ready, but: \(logged)") }
+        guard logs(" is ready: ") else { throw TestFailure(description: "not ready, but: \(logged)") }
     }
 
     deinit {
@@ -73,7 +69,7 @@ public final class DaemonProcess {
     public func subscriber(_ members: String = "") throws -> SocketClient {
         let client = try SocketClient(socket)
         let answer = try client.ask(#"{"type":"subscribe"\#(members)}"#)
-        guard answer["type"]?.string == "subscribed" else { throw SocketClient.Failure(description: answer.text) }
+        guard answer["type"]?.string == "subscribed" else { throw TestFailure(description: answer.text) }
         return client
     }
 
@@ -88,8 +84,7 @@ public final class DaemonProcess {
     /// Waits until its standard error contains a text; `false` if it ends before, or writes nothing for a minute.
     public func logs(_ text: String) -> Bool {
         while !logged.contains(text) {
-            var status = pollfd(fd: errors.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0)
-            guard poll(&status, 1, 60_000) > 0 else { return false }
+            guard isReadable(errors.fileHandleForReading.fileDescriptor) else { return false }
             let data = errors.fileHandleForReading.availableData
             if data.isEmpty { return false }
             logged += String(decoding: data, as: UTF8.self)
@@ -127,12 +122,6 @@ public final class SocketClient: ConformancePeer {
     private var descriptor: CInt
     private var waiting: [UInt8] = []
     private var isAtEnd = false
-    /// How long to wait for a line, in milliseconds: far longer than it takes on a slow machine.
-    private static let patience: CInt = 60_000
-
-    public struct Failure: Error, CustomStringConvertible {
-        public let description: String
-    }
 
     public init(_ path: String) throws { descriptor = try UnixSocket.connect(path) }
 
@@ -150,7 +139,7 @@ public final class SocketClient: ConformancePeer {
 
     public func send(_ bytes: [UInt8]) throws {
         guard StandIn.write(bytes, to: descriptor) else {
-            throw Failure(description: "send: \(String(cString: strerror(errno)))")
+            throw TestFailure(description: "send: \(String(cString: strerror(errno)))")
         }
     }
 
@@ -158,8 +147,7 @@ public final class SocketClient: ConformancePeer {
 
     /// Reads once; returns `false` at the end or if nothing comes.
     private func read() -> Bool {
-        var status = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        guard !isAtEnd, poll(&status, 1, Self.patience) > 0 else { return false }
+        guard !isAtEnd, isReadable(descriptor) else { return false }
         var buffer = [UInt8](repeating: 0, count: 65536)
         let count = recv(descriptor, &buffer, buffer.count, 0)
         guard count > 0 else {
@@ -202,7 +190,7 @@ public final class SocketClient: ConformancePeer {
             lines.append(line)
             if try JSON(line)["type"]?.string == type { return lines }
         }
-        throw Failure(description: "no \(type) came, but \(lines.suffix(3))")
+        throw TestFailure(description: "no \(type) came, but \(lines.suffix(3))")
     }
 
     public func isClosed() -> Bool {

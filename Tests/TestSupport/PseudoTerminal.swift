@@ -11,25 +11,20 @@ public final class PseudoTerminal {
     /// How much of the output has been waited for.
     private var seen = 0
 
-    public struct Failure: Error, CustomStringConvertible {
-        public let description: String
-
-        static var noTerminal: Failure { Failure(description: "no terminal: \(String(cString: strerror(errno)))") }
+    private static var noTerminal: TestFailure {
+        TestFailure(description: "no terminal: \(String(cString: strerror(errno)))")
     }
 
     /// TIOCSPTLCK and TIOCGPTPEER, whose macros Swift does not see.
     private static let (lock, openOtherEnd): (UInt, UInt) = (0x4004_5431, 0x5441)
 
-    /// How long to wait for output, in milliseconds: far longer than it takes on a slow machine.
-    private static let patience: CInt = 60_000
-
     /// Starts a program on a terminal with this many columns.
     public init(_ program: URL, _ arguments: [String], columns: Int = 80, environment: [String: String] = [:]) throws {
         terminal = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         var isLocked: CInt = 0
-        guard terminal >= 0, ioctl(terminal, Self.lock, &isLocked) == 0 else { throw Failure.noTerminal }
+        guard terminal >= 0, ioctl(terminal, Self.lock, &isLocked) == 0 else { throw Self.noTerminal }
         let end = ioctl(terminal, Self.openOtherEnd, O_RDWR | O_NOCTTY | O_CLOEXEC)
-        guard end >= 0 else { throw Failure.noTerminal }
+        guard end >= 0 else { throw Self.noTerminal }
         let handle = FileHandle(fileDescriptor: end, closeOnDealloc: true)
         resize(columns: columns)
         // A new session that has this terminal.
@@ -85,8 +80,7 @@ public final class PseudoTerminal {
 
     /// Reads what comes; returns `false` once the program has closed the terminal, or if nothing comes for long.
     private func read() -> Bool {
-        var ready = pollfd(fd: terminal, events: CShort(POLLIN), revents: 0)
-        guard poll(&ready, 1, Self.patience) > 0 else { return false }
+        guard isReadable(terminal) else { return false }
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = Glibc.read(terminal, &buffer, buffer.count)
         guard count > 0 else { return false }
@@ -108,7 +102,7 @@ public final class PseudoTerminal {
             // Part of it may be there already.
             start = max(seen, bytes.count - text.utf8.count)
             guard read() else {
-                throw Failure(description: "no \"\(text)\" in \(output.suffix(600).debugDescription)")
+                throw TestFailure(description: "no \"\(text)\" in \(output.suffix(600).debugDescription)")
             }
         }
     }

@@ -17,7 +17,7 @@ public final class StandIn: Sendable {
         let descriptor = listening.descriptor
         Thread.detachNewThread {
             var number = 0
-            while Self.isReadable(descriptor) {
+            while isReadable(descriptor, within: -1) {
                 let connection = accept(descriptor, nil, nil)
                 guard connection >= 0 else { continue }
                 serve(number, connection)
@@ -25,11 +25,6 @@ public final class StandIn: Sendable {
                 number += 1
             }
         }
-    }
-
-    public static func isReadable(_ descriptor: CInt) -> Bool {
-        var status = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        return poll(&status, 1, -1) > 0
     }
 
     /// Writes all bytes; returns `false` if the other side has gone.

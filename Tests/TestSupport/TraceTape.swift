@@ -61,7 +61,7 @@ extension TraceTape {
     public init(of recorder: HubPeer) throws {
         self.init()
         for line in recorder.lines() {
-            if let complaint = try take(line) { throw ConformanceCase.Failure(description: "\(complaint): \(line)") }
+            if let complaint = try take(line) { throw TestFailure(description: "\(complaint): \(line)") }
         }
     }
 

@@ -4,9 +4,15 @@
 
 import Foundation
 
-/// A condition that did not become true within a minute.
-public struct WaitTimeout: Error, CustomStringConvertible {
+/// What a test cannot go on without did not happen.
+public struct TestFailure: Error, CustomStringConvertible {
     public let description: String
+}
+
+/// Returns whether a descriptor can be read: waits for a minute at most, far longer than it takes on a slow machine.
+public func isReadable(_ descriptor: CInt, within milliseconds: CInt = 60_000) -> Bool {
+    var status = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return poll(&status, 1, milliseconds) > 0
 }
 
 /// The limit only ends endless waits: it is far beyond what a slow machine takes.
@@ -21,7 +27,7 @@ public func waitUntil(_ what: @autoclosure () -> String, _ isSo: () throws -> Bo
         if try isSo() { return }
         usleep(UInt32(pauseMs * 1000))
     }
-    throw WaitTimeout(description: "timed out waiting until \(what())")
+    throw TestFailure(description: "timed out waiting until \(what())")
 }
 
 /// Polls until a condition is true, from a task.
@@ -30,5 +36,5 @@ public func waitUntil(_ what: @autoclosure () -> String, _ isSo: () async throws
         if try await isSo() { return }
         try await Task.sleep(for: .milliseconds(pauseMs))
     }
-    throw WaitTimeout(description: "timed out waiting until \(what())")
+    throw TestFailure(description: "timed out waiting until \(what())")
 }

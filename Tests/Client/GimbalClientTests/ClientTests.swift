@@ -259,7 +259,7 @@ private func error(_ body: () async throws -> Void) async -> (any Error)? {
 
     @Test func whatIsNoMessageEndsTheConnection() async throws {
         let stranger = try StandIn { _, connection in
-            _ = StandIn.isReadable(connection)
+            _ = isReadable(connection)
             StandIn.write("HTTP/1.1 400 Bad \u{7}Request\r\n\r\n".utf8, to: connection)
         }
         let expected = GimbalConnectionError.unexpectedAnswer("HTTP/1.1 400 Bad \\u{07}Request")

@@ -117,7 +117,7 @@ struct HostileAnswer: Sendable, CustomTestStringConvertible {
     @Test func whoWaitsForASlowLineCanBeCancelled() async throws {
         let (half, come) = AsyncStream.makeStream(of: Void.self)
         let stranger = try StandIn { _, connection in
-            _ = StandIn.isReadable(connection)
+            _ = isReadable(connection)
             StandIn.pour([Array(#"{"type":"#.utf8)], to: connection)
             come.finish()
             // Until the client has hung up.
@@ -169,7 +169,7 @@ struct HostileAnswer: Sendable, CustomTestStringConvertible {
         }
         let stranger = try StandIn { _, connection in
             for page in pages {
-                _ = StandIn.isReadable(connection)
+                _ = isReadable(connection)
                 var request = [UInt8](repeating: 0, count: 4096)
                 _ = recv(connection, &request, request.count, 0)
                 StandIn.pour([Array(page.utf8)], to: connection)

@@ -30,8 +30,7 @@ final class NotifySocket {
     /// Returns the next datagram; `nil` if none comes within a minute.
     func next() -> String? {
         var buffer = [UInt8](repeating: 0, count: 4096)
-        var status = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        guard poll(&status, 1, 60_000) > 0 else { return nil }
+        guard isReadable(descriptor) else { return nil }
         return String(decoding: buffer[..<max(recv(descriptor, &buffer, buffer.count, 0), 0)], as: UTF8.self)
     }
 }

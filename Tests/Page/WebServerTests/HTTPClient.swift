@@ -46,17 +46,7 @@ final class HTTPClient {
 
     deinit { close(descriptor) }
 
-    func send(_ text: String) {
-        let bytes = Array(text.utf8)
-        var sent = 0
-        while sent < bytes.count {
-            let count = bytes[sent...].withUnsafeBytes {
-                Foundation.send(descriptor, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL))
-            }
-            guard count > 0 else { return }
-            sent += count
-        }
-    }
+    func send(_ text: String) { StandIn.write(text.utf8, to: descriptor) }
 
     /// Sends a request with a valid Host and the given fields.
     func request(

@@ -93,7 +93,7 @@ struct HostileAnswers: Sendable, CustomTestStringConvertible {
     func standIn() throws -> StandIn {
         let bytes = lines.map { $0 + [0x0a] }
         return try StandIn { _, connection in
-            _ = StandIn.isReadable(connection)
+            _ = isReadable(connection)
             StandIn.pour(bytes, to: connection)
             shutdown(connection, CInt(SHUT_WR))
             var rest = [UInt8](repeating: 0, count: 4096)
