@@ -1,6 +1,6 @@
-// Strict JSON (RFC 8259) of one line, parsed into a flat list of nodes that is reused for each line, without
-// allocation. Stricter than most parsers: duplicate keys, lone surrogates and bad UTF-8 are errors. It knows no
-// messages: its creator lists the member names that get numbers.
+// Strict JSON (RFC 8259) of one line, parsed into a flat list of nodes that is reused for each line: only unusual names
+// allocate. Stricter than most parsers: duplicate keys, lone surrogates and bad UTF-8 are errors. It knows no messages:
+// its creator lists the member names that get numbers.
 
 /// The values of one line.
 @usableFromInline @safe package struct JSONTape: ~Copyable {
@@ -14,10 +14,6 @@
         @usableFromInline package var field: UInt8
         /// Whether a string's text has escapes.
         @usableFromInline package var isEscaped = false
-        /// Whether the member's name has escapes.
-        @usableFromInline package var isNameEscaped = false
-        /// The member's name, without quotes.
-        @usableFromInline package var key: ByteRange
         /// The value as written; a string without its quotes.
         @usableFromInline package var text: ByteRange
         /// The node after this one and its contents. While an object or an array is open, its container.
@@ -43,7 +39,17 @@
     @usableFromInline let base = UnsafeMutablePointer<Node>.allocate(capacity: Self.mostMembers + 1)
     @usableFromInline var count = 0
     private let names: WordTable
-    private var unknownNames = UnknownNames()
+
+    private struct UnknownName: Hashable {
+        /// The object's node.
+        let object: Int
+        let text: [UInt8]
+    }
+
+    /// The line's unknown names, to find duplicates: a client that sends many must not make the line slow to parse.
+    private var unknownNames: Set<UnknownName> = []
+    /// The number of unknown names per object.
+    private var unknownCounts: [Int: Int] = [:]
 
     /// Creates a tape that numbers members with these names: at most 127, the first 63 with the fastest lookup.
     package init(names: WordTable) {
@@ -111,12 +117,15 @@
     /// Parses a line; its value is then node 0.
     package mutating func read(_ line: Span<UInt8>) throws(JSONError) {
         count = 0
-        unknownNames.removeAll()
+        if !unknownNames.isEmpty {
+            unknownNames.removeAll(keepingCapacity: true)
+            unknownCounts.removeAll(keepingCapacity: true)
+        }
         var position = JSONText.skipSpace(line, 0)
         // The innermost open object or array.
         var (open, isObject, depth) = (-1, false, 0)
         values: while true {
-            if isObject { position = try name(of: open, line, position) } else { setName(field: Self.unknownName) }
+            if isObject { position = try name(of: open, line, position) } else { setName(Self.unknownName) }
             guard position < line.count else { throw JSONText.broken("a value is missing", at: position) }
             let byte = line[position]
             if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") {
@@ -229,12 +238,7 @@
 
     /// Names the node being read.
     @inline(__always)
-    private mutating func setName(field: UInt8, _ key: ByteRange = ByteRange(0, 0), isEscaped: Bool = false) {
-        let node = unsafe base + count
-        unsafe node.pointee.field = field
-        unsafe node.pointee.isNameEscaped = isEscaped
-        unsafe node.pointee.key = key
-    }
+    private mutating func setName(_ field: UInt8) { unsafe (base + count).pointee.field = field }
 
     /// Reads a member's name and colon; returns the start of the value.
     @inline(__always)
@@ -242,7 +246,7 @@
         var end: Int
         if let known = names.quoted(in: line, at: start) {
             try note(known.index, of: object, line, at: start)
-            setName(field: UInt8(truncatingIfNeeded: known.index))
+            setName(UInt8(truncatingIfNeeded: known.index))
             end = known.end
         } else {
             end = try unusualName(of: object, line, start)
@@ -267,77 +271,32 @@
         self[object].payload |= bit
     }
 
-    /// Reads a name that is unknown, escaped or missing.
+    /// Reads a name that is unknown, long, escaped or missing.
     @inline(never)
     private mutating func unusualName(of object: Int, _ line: Span<UInt8>, _ start: Int) throws(JSONError) -> Int {
         guard start < line.count, line[start] == UInt8(ascii: "\"") else {
             throw JSONText.broken("a member's name in double quotes was expected", at: start)
         }
-        let (key, isEscaped, end) = try JSONText.string(line, start)
-        if let field = number(of: key, isEscaped: isEscaped, line) {
-            try note(Int(field), of: object, line, at: start)
-            setName(field: field, key)
+        let (slice, _, end) = try JSONText.string(line, start)
+        let name = JSONText.unescape(line, slice)
+        if let known = names.index(of: name.span, 0, name.count) {
+            try note(known, of: object, line, at: start)
+            setName(UInt8(truncatingIfNeeded: known))
         } else {
-            try checkUnknown(key, isEscaped: isEscaped, of: object, line, at: start)
-            setName(field: Self.unknownName, key, isEscaped: isEscaped)
+            let isNew = unknownNames.insert(UnknownName(object: object, text: name)).inserted
+            guard isNew else { throw duplicate(line, at: start) }
+            unknownCounts[object, default: 0] += 1
+            guard unknownCounts[object, default: 0] <= Self.mostUnknown else {
+                throw JSONError(.limitReached, "an object may have at most \(Self.mostUnknown) unknown members")
+            }
+            setName(Self.unknownName)
         }
         return end
-    }
-
-    private func number(of key: ByteRange, isEscaped: Bool, _ line: Span<UInt8>) -> UInt8? {
-        guard isEscaped else { return names.index(of: line, Int(key.start), Int(key.end)).map { UInt8($0) } }
-        let plain = JSONText.unescape(line, key)
-        return names.index(of: plain.span, 0, plain.count).map { UInt8($0) }
     }
 
     @inline(never)
     private func duplicate(_ line: Span<UInt8>, at start: Int) -> JSONError {
         let name = (try? JSONText.string(line, start)).map { JSONText.text(line, $0.text) } ?? ""
         return JSONText.broken("the name \"\(name)\" appears twice in one object", at: start)
-    }
-
-    private mutating func checkUnknown(
-        _ key: ByteRange, isEscaped: Bool, of object: Int, _ line: Span<UInt8>, at start: Int
-    ) throws(JSONError) {
-        let name = UnknownNames.Name(object: object, hash: hash(key, isEscaped: isEscaped, line))
-        // Different names may have the same hash, so they are compared.
-        if !unknownNames.insert(name), isThere(key, isEscaped: isEscaped, in: object, line) {
-            throw duplicate(line, at: start)
-        }
-        guard unknownNames.count(of: object) <= Self.mostUnknown else {
-            throw JSONError(.limitReached, "an object may have at most \(Self.mostUnknown) unknown members")
-        }
-    }
-
-    private func isThere(_ key: ByteRange, isEscaped: Bool, in object: Int, _ line: Span<UInt8>) -> Bool {
-        var index = object + 1
-        while index < count {
-            let other = self[index]
-            if other.field == Self.unknownName,
-                isEqual(key, other.key, line, areEscaped: isEscaped || other.isNameEscaped)
-            {
-                return true
-            }
-            index = Int(other.next)
-        }
-        return false
-    }
-
-    private func hash(_ key: ByteRange, isEscaped: Bool, _ line: Span<UInt8>) -> Int {
-        var hasher = Hasher()
-        if isEscaped {
-            for byte in JSONText.unescape(line, key) { hasher.combine(byte) }
-        } else {
-            for index in Int(key.start)..<Int(key.end) { hasher.combine(line[index]) }
-        }
-        return hasher.finalize()
-    }
-
-    private func isEqual(_ a: ByteRange, _ b: ByteRange, _ line: Span<UInt8>, areEscaped: Bool) -> Bool {
-        if areEscaped { return JSONText.unescape(line, a) == JSONText.unescape(line, b) }
-        guard a.count == b.count else { return false }
-        var offset = 0
-        while offset < a.count, line[Int(a.start) + offset] == line[Int(b.start) + offset] { offset += 1 }
-        return offset == a.count
     }
 }
