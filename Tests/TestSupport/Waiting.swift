@@ -1,6 +1,6 @@
-// Polling for changes without a notification: a counter of the daemon, a file, a process's memory. Anything else is
-// waited for directly: a line (`SocketClient.receive(until:)`), a log (`DaemonProcess.logs(_:)`), a text on a terminal
-// (`PseudoTerminal.wait(for:)`), the end of a process.
+// What the helpers share: their error, waiting for input, and polling for changes without a notification: a counter of
+// the daemon, a file, a process's memory. Anything else is waited for directly: a line (`SocketClient.receive(until:)`),
+// a log (`DaemonProcess.logs(_:)`), a text on a terminal (`PseudoTerminal.wait(for:)`), the end of a process.
 
 import Foundation
 
@@ -9,7 +9,10 @@ public struct TestFailure: Error, CustomStringConvertible {
     public let description: String
 }
 
-/// Returns whether a descriptor can be read: waits for a minute at most, far longer than it takes on a slow machine.
+/// Returns whether a descriptor can be read.
+///
+/// - Parameter milliseconds: how long to wait at most: a minute is far longer than it takes on a slow machine; -1 is
+///   without a limit.
 public func isReadable(_ descriptor: CInt, within milliseconds: CInt = 60_000) -> Bool {
     var status = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     return poll(&status, 1, milliseconds) > 0

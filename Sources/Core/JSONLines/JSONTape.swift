@@ -43,6 +43,7 @@
     private struct UnknownName: Hashable {
         /// The object's node.
         let object: Int
+        /// Without escapes.
         let text: [UInt8]
     }
 
