@@ -9,9 +9,9 @@ trap 'rm -f "$log"' EXIT
 
 if swift test --skip-build "$@" >"$log" 2>&1; then
     sed -En 's/^➜ (Test|Suite) (.*) skipped: "?([^"]*)"?$/\2: skipped: \3/p' "$log"
-    # A line may begin with a program's output that lacked a line feed.
-    echo "${NAME:-unit tests}: $(grep -E '✔ Test .* passed after' "$log" | grep -cv 'Test run with') passed"
-elif grep -q 'Test run with' "$log"; then
+    # A line may begin with a program's output that lacked a line feed, or was no text.
+    echo "${NAME:-unit tests}: $(grep -aE '✔ Test .* passed after' "$log" | grep -acv 'Test run with') passed"
+elif grep -aq 'Test run with' "$log"; then
     # An event has several lines if an argument of its test has.
     awk '/^(◇|✔|➜|Test (Case|Suite) )/ { shows = 0 } /^✘/ { shows = 1 } shows' "$log"
     exit 1
