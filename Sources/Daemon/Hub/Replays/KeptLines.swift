@@ -6,43 +6,27 @@ import GimbalProtocol
 import MapCamera
 
 struct KeptLines: Codable {
-    private struct Entry {
-        var time: Double
-        /// The end of the line in its part's text.
-        var end: Int
-    }
-
     private struct Part: Codable {
-        private enum CodingKeys: CodingKey { case first, text, times, ends }
-
         /// The number of its first line.
         let first: Int
         var text: [UInt8] = []
-        var entries: [Entry] = []
+        /// The time of each line, and its end in the text.
+        var times: [Double] = []
+        var ends: [UInt32] = []
 
-        var byteCount: Int { text.count + entries.count * MemoryLayout<Entry>.stride }
+        /// Counts 16 bytes for each line besides its text: the sum is part of what is handed over.
+        var byteCount: Int { text.count + 16 * times.count }
 
-        init(first: Int) { self.first = first }
-
-        func encode(to encoder: any Encoder) throws {
-            var members = encoder.container(keyedBy: CodingKeys.self)
-            try members.encode(first, forKey: .first)
-            try members.encode(text, forKey: .text)
-            // As separate arrays of numbers, which are copied as a whole.
-            try members.encode(entries.map(\.time), forKey: .times)
-            try members.encode(entries.map { UInt32($0.end) }, forKey: .ends)
+        /// Whether the value is valid; it may come from another process.
+        var isPossible: Bool {
+            1...KeptLines.linesPerPart ~= times.count && ends.count == times.count
+                && zip([0] + ends, ends + [UInt32(clamping: text.count)]).allSatisfy { $0 <= $1 }
         }
 
-        init(from decoder: any Decoder) throws {
-            let members = try decoder.container(keyedBy: CodingKeys.self)
-            first = try members.decode(Int.self, forKey: .first)
-            text = try members.decode([UInt8].self, forKey: .text)
-            let times = try members.decode([Double].self, forKey: .times)
-            let ends = [0] + (try members.decode([UInt32].self, forKey: .ends)).map { Int($0) } + [text.count]
-            guard 1...KeptLines.linesPerPart ~= times.count, times.count == ends.count - 2,
-                zip(ends, ends.dropFirst()).allSatisfy({ $0 <= $1 })
-            else { throw decoder.impossible(Self.self) }
-            entries = zip(times, ends.dropFirst()).map { Entry(time: $0, end: $1) }
+        mutating func append(_ line: Span<UInt8>, at time: Double) {
+            unsafe line.withUnsafeBufferPointer { unsafe text.append(contentsOf: $0) }
+            times.append(time)
+            ends.append(UInt32(text.count))
         }
     }
 
@@ -61,12 +45,12 @@ struct KeptLines: Codable {
 
     init() {}
 
-    /// Whether the parts are contiguous; a record from another process may hold anything.
+    /// Whether the parts are valid and contiguous; a record from another process may hold anything.
     var isPossible: Bool {
         var (line, bytes) = (first, 0)
         for part in parts {
-            guard part.first == line else { return false }
-            line += part.entries.count
+            guard part.isPossible, part.first == line else { return false }
+            line += part.times.count
             bytes += part.byteCount
         }
         return first >= 0 && line == end && bytes - (parts.last?.byteCount ?? 0) == settledBytes
@@ -79,21 +63,20 @@ struct KeptLines: Codable {
 
     /// Whether the next line begins a new part, which is when the caller checks the limit.
     var beginsPart: Bool {
-        guard let last = parts.last else { return true }
-        return last.entries.count >= Self.linesPerPart || last.text.count >= Self.bytesPerPart
+        let last = parts.count - 1
+        return last < 0 || parts[last].times.count >= Self.linesPerPart || parts[last].text.count >= Self.bytesPerPart
     }
 
     mutating func append(_ text: Span<UInt8>, at time: Double) {
         if beginsPart {
             settledBytes = byteCount
             var part = Part(first: end)
-            part.entries.reserveCapacity(Self.linesPerPart)
+            part.times.reserveCapacity(Self.linesPerPart)
+            part.ends.reserveCapacity(Self.linesPerPart)
             part.text.reserveCapacity(parts.last?.text.count ?? 0)
             parts.append(part)
         }
-        let last = parts.count - 1
-        unsafe text.withUnsafeBufferPointer { unsafe parts[last].text.append(contentsOf: $0) }
-        parts[last].entries.append(Entry(time: time, end: parts[last].text.count))
+        parts[parts.count - 1].append(text, at: time)
         end += 1
     }
 
@@ -108,15 +91,15 @@ struct KeptLines: Codable {
     /// Returns the time of a kept line.
     func time(of line: Int) -> Double {
         let part = parts[part(of: line)]
-        return part.entries[line - part.first].time
+        return part.times[line - part.first]
     }
 
     /// Decodes a kept line, which was decoded without an error before.
     func requests(of line: Int, _ decoder: inout RequestDecoder) -> [Request] {
         let part = parts[part(of: line)]
         let index = line - part.first
-        let start = index == 0 ? 0 : part.entries[index - 1].end
-        return (try? decoder.decode(part.text.span.extracting(start..<part.entries[index].end))) ?? []
+        let start = index == 0 ? 0 : Int(part.ends[index - 1])
+        return (try? decoder.decode(part.text.span.extracting(start..<Int(part.ends[index])))) ?? []
     }
 
     /// Returns the index of the part that holds a line.
