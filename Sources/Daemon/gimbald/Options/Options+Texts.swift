@@ -165,18 +165,13 @@ extension Options {
 
     /// The options as JSON, in swift-argument-parser's form ToolInfoV0.
     private static var toolInfo: String {
-        var json = LineWriter()
-        json.write(#"{"serializationVersion":0,"command":{"commandName":"gimbald","abstract":"#)
-        json.write(string: abstract)
-        json.write(#","discussion":"#)
-        json.write(string: "\(about.joinedLines)\n\n\(notes)\nLimits:\n\(limitLines)\n\n\(sections)")
-        json.write(#","arguments":["#)
-        for (index, option) in told.enumerated() {
-            if index > 0 { json.write(",") }
-            option.writeInfo(to: &json)
-        }
-        json.write("]}}\n")
-        return json.withBytes { bytes in String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self) }
+        let discussion = "\(about.joinedLines)\n\n\(notes)\nLimits:\n\(limitLines)\n\n\(sections)"
+        let command: JSONObject = [
+            "commandName": .string("gimbald"), "abstract": .string(abstract), "discussion": .string(discussion),
+            "arguments": .array(told.map(\.info)),
+        ]
+        let info: JSONObject = ["serializationVersion": .number(0), "command": .object(command)]
+        return String(decoding: JSONValue.object(info).bytes, as: UTF8.self) + "\n"
     }
 
     // MARK: Completions
@@ -253,31 +248,20 @@ extension Option {
     /// The help without its default.
     fileprivate var brief: String { help.joinedLines.split(separator: " (").first.map(String.init) ?? "" }
 
-    /// Writes an object of the form ArgumentInfoV0.
-    fileprivate func writeInfo(to json: inout LineWriter) {
-        json.write(value == nil ? #"{"kind":"flag""# : #"{"kind":"option""#)
-        json.write(#","shouldDisplay":true,"isOptional":true,"parsingStrategy":"default""#)
-        json.write(isRepeating ? #","isRepeating":true"# : #","isRepeating":false"#)
-        json.write(#","names":["#)
-        for (index, name) in names.enumerated() {
-            if index > 0 { json.write(",") }
-            Self.writeName(name, to: &json)
+    /// An object of the form ArgumentInfoV0.
+    fileprivate var info: JSONValue {
+        let names = names.map { name -> JSONValue in
+            let kind = name.hasPrefix("--") ? "long" : "short"
+            return .object(["kind": .string(kind), "name": .string(String(name.drop { $0 == "-" }))])
         }
-        json.write(#"],"preferredName":"#)
-        Self.writeName(names[names.count - 1], to: &json)
-        if let value {
-            json.write(#","valueName":"#)
-            json.write(string: value.name)
-        }
-        json.write(#","abstract":"#)
-        json.write(string: help.joinedLines)
-        json.write("}")
-    }
-
-    private static func writeName(_ name: String, to json: inout LineWriter) {
-        json.write(name.hasPrefix("--") ? #"{"kind":"long","name":"# : #"{"kind":"short","name":"#)
-        json.write(string: String(name.drop { $0 == "-" }))
-        json.write("}")
+        var info: JSONObject = [
+            "kind": .string(value == nil ? "flag" : "option"), "shouldDisplay": .bool(true), "isOptional": .bool(true),
+            "parsingStrategy": .string("default"), "isRepeating": .bool(isRepeating), "names": .array(names),
+            "preferredName": names[names.count - 1],
+        ]
+        info["valueName"] = value.map { JSONValue.string($0.name) }
+        info["abstract"] = .string(help.joinedLines)
+        return .object(info)
     }
 }
 
