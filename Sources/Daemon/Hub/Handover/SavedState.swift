@@ -19,42 +19,40 @@ extension SavedCamera {
     /// The two lines that describe it.
     var lines: [UInt8] {
         var line = LineWriter(capacity: 1024)
-        line.write(self)
+        let header = TraceHeader(position: state.position, setup: state.setup)
+        line.request(.trace(header), camera: state.camera, timeMs: clock)
+        line.write("\n")
+        line.request(.subscribe(since: ResumePoint(seq: state.seq, epoch: epoch)), camera: state.camera)
+        line.write("\n")
         return line.bytes
     }
 
-    /// Reads cameras, with each name at most once.
-    struct Reader: ~Copyable {
-        private var decoder = RequestDecoder()
-        private var names: Set<String> = []
-
-        mutating func camera(_ header: Span<UInt8>, _ subscription: Span<UInt8>) throws(SavedState.Damage)
-            -> SavedCamera
-        {
-            let begun = try request(header)
-            guard case .trace(let header) = begun.body, let name = begun.camera, let clock = begun.timeMs else {
-                throw SavedState.Damage(description: "a camera has no header")
-            }
-            let followed = try request(subscription)
-            guard case .subscribe(_, _, let since?) = followed.body, followed.camera == name
-            else { throw SavedState.Damage(description: "camera \(name) has no seq and epoch") }
-            guard names.insert(name).inserted else {
-                throw SavedState.Damage(description: "camera \(name) appears twice")
-            }
-            let state = CameraState(camera: name, seq: since.seq, position: header.position, setup: header.setup)
-            return SavedCamera(state: state, epoch: since.epoch, clock: clock)
+    /// Reads the two lines.
+    fileprivate init(
+        _ header: Span<UInt8>, _ subscription: Span<UInt8>, _ decoder: inout RequestDecoder
+    ) throws(SavedState.Damage) {
+        let begun = try decoder.request(header)
+        guard case .trace(let header) = begun.body, let name = begun.camera, let clock = begun.timeMs else {
+            throw SavedState.Damage(description: "a camera has no header")
         }
+        let followed = try decoder.request(subscription)
+        guard case .subscribe(_, _, let since?) = followed.body, followed.camera == name
+        else { throw SavedState.Damage(description: "camera \(name) has no seq and epoch") }
+        state = CameraState(camera: name, seq: since.seq, position: header.position, setup: header.setup)
+        (epoch, self.clock) = (since.epoch, clock)
+    }
+}
 
-        private mutating func request(_ line: Span<UInt8>) throws(SavedState.Damage) -> Request {
-            let requests: [Request]
-            do {
-                requests = try decoder.decode(line)
-            } catch {
-                throw SavedState.Damage(description: "a line is invalid: \(error.error.message)")
-            }
-            guard requests.count == 1 else { throw SavedState.Damage(description: "a line is an array") }
-            return requests[0]
+extension RequestDecoder {
+    fileprivate mutating func request(_ line: Span<UInt8>) throws(SavedState.Damage) -> Request {
+        let requests: [Request]
+        do {
+            requests = try decode(line)
+        } catch {
+            throw SavedState.Damage(description: "a line is invalid: \(error.error.message)")
         }
+        guard requests.count == 1 else { throw SavedState.Damage(description: "a line is an array") }
+        return requests[0]
     }
 }
 
@@ -102,9 +100,14 @@ public struct SavedState {
         }
         isLast = try Self.readHeading(bytes.extracting(first))
         cameras = []
-        var reader = SavedCamera.Reader()
+        var decoder = RequestDecoder()
+        var names: Set<String> = []
         for index in stride(from: 1, to: lines.count - 1, by: 2) {
-            cameras.append(try reader.camera(bytes.extracting(lines[index]), bytes.extracting(lines[index + 1])))
+            let (header, subscription) = (bytes.extracting(lines[index]), bytes.extracting(lines[index + 1]))
+            let camera = try SavedCamera(header, subscription, &decoder)
+            let name = camera.state.camera
+            guard names.insert(name).inserted else { throw Damage(description: "camera \(name) appears twice") }
+            cameras.append(camera)
         }
     }
 
@@ -183,22 +186,5 @@ extension LineWriter {
         write(",\"checksum\":")
         write(string: String(checksum, radix: 16))
         write("}\n")
-    }
-
-    fileprivate mutating func write(_ camera: SavedCamera) {
-        writeHeader(camera)
-        writeSubscription(camera)
-    }
-
-    private mutating func writeHeader(_ saved: SavedCamera) {
-        let header = TraceHeader(position: saved.state.position, setup: saved.state.setup)
-        request(.trace(header), camera: saved.state.camera, timeMs: saved.clock)
-        write("\n")
-    }
-
-    private mutating func writeSubscription(_ saved: SavedCamera) {
-        let point = ResumePoint(seq: saved.state.seq, epoch: saved.epoch)
-        request(.subscribe(since: point), camera: saved.state.camera)
-        write("\n")
     }
 }

@@ -80,8 +80,7 @@ public struct StoredTrace: Sendable {
         self.header = header
         (lines, markers, steps) = (replay.lines, replay.markers, Int(replay.run.steps))
         let info = StoredTraceInfo(trace: name, lines: lines.end, durationMs: replay.run.time)
-        let checksum = bytes.reduce(into: 0xcbf2_9ce4_8422_2325 as UInt64) { $0 = ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
-        identity = Identity(info: info, checksum: Int(checksum >> 16))
+        identity = Identity(info: info, checksum: Int(SavedText.checksum(bytes.span) >> 16))
     }
 
     /// The hub's answers while it plays a trace; only errors matter.
