@@ -41,25 +41,22 @@ package enum StateDecoder {
             return start + 9 + count
         }
 
-        /// Returns the value that follows a member's name.
-        func value(ofMember start: Int, in record: Range<Int>) throws -> Range<Int> {
-            let value = start + 1 + Int(bytes[start])
-            return value..<(try end(of: value, in: record))
-        }
-
         /// Returns the content of a value, which must be of the wanted kind.
         func content(_ value: Range<Int>, _ wanted: StateKind) throws -> Range<Int> {
             guard kind(value) == wanted else { throw Damage() }
             return (value.lowerBound + (wanted.size == nil ? 9 : 1))..<value.upperBound
         }
 
-        func name(ofMember start: Int) -> ArraySlice<UInt8> { bytes[(start + 1)..<(start + 1 + Int(bytes[start]))] }
-
-        func isName(_ name: String, ofMember start: Int) -> Bool {
-            let name = name.utf8Span.span
-            guard name.count == Int(bytes[start]) else { return false }
-            for index in 0..<name.count where name[index] != bytes[start + 1 + index] { return false }
-            return true
+        /// Returns the members of a record: each begins where the previous one ends, and the last ends with the record.
+        func members(_ record: Range<Int>) throws -> [(name: ArraySlice<UInt8>, value: Range<Int>)] {
+            var (members, rest) = ([(name: ArraySlice<UInt8>, value: Range<Int>)](), try content(record, .record))
+            while let length = rest.first.map({ Int(bytes[$0]) }) {
+                let name = (rest.lowerBound + 1)..<(rest.lowerBound + 1 + length)
+                let value = name.upperBound..<(try end(of: name.upperBound, in: rest))
+                members.append((bytes[name], value))
+                rest = value.upperBound..<rest.upperBound
+            }
+            return members
         }
 
         // MARK: Content
@@ -153,43 +150,23 @@ package enum StateDecoder {
 
     private struct Record<Key: CodingKey>: KeyedDecodingContainerProtocol {
         private let input: Input
-        /// Where its members are.
-        private let members: Range<Int>
+        private let members: [(name: ArraySlice<UInt8>, value: Range<Int>)]
         var codingPath: [any CodingKey] { [] }
 
-        init(_ input: Input, _ place: Range<Int>) throws {
-            (self.input, members) = (input, try input.content(place, .record))
-            // Each begins where the previous one ends, and the last ends with the record.
-            var start = members.lowerBound
-            while start < members.upperBound { start = try input.value(ofMember: start, in: members).upperBound }
-        }
+        init(_ input: Input, _ place: Range<Int>) throws { (self.input, members) = (input, try input.members(place)) }
 
-        private func find(_ name: String) throws -> Range<Int>? {
-            var start = members.lowerBound
-            while start < members.upperBound {
-                let value = try input.value(ofMember: start, in: members)
-                if input.isName(name, ofMember: start) { return value }
-                start = value.upperBound
-            }
-            return nil
+        private func find(_ key: some CodingKey) -> Range<Int>? {
+            members.first { $0.name.elementsEqual(key.stringValue.utf8) }?.value
         }
 
         private func member(_ key: some CodingKey) throws -> Value {
-            guard let place = try find(key.stringValue) else { throw Damage() }
+            guard let place = find(key) else { throw Damage() }
             return Value(input: input, place: place)
         }
 
-        var allKeys: [Key] {
-            var (keys, start) = ([Key](), members.lowerBound)
-            while start < members.upperBound, let value = try? input.value(ofMember: start, in: members) {
-                let name = String(decoding: input.name(ofMember: start), as: UTF8.self)
-                if let key = Key(stringValue: name) { keys.append(key) }
-                start = value.upperBound
-            }
-            return keys
-        }
+        var allKeys: [Key] { members.compactMap { Key(stringValue: String(decoding: $0.name, as: UTF8.self)) } }
 
-        func contains(_ key: Key) -> Bool { (try? find(key.stringValue)) != nil }
+        func contains(_ key: Key) -> Bool { find(key) != nil }
         func decodeNil(forKey key: Key) throws -> Bool { try member(key).decodeNil() }
         func decode<Content: Decodable>(_: Content.Type, forKey key: Key) throws -> Content {
             try member(key).decode(Content.self)
