@@ -181,7 +181,10 @@ final class Daemon {
 
     private func accept(_ descriptor: CInt, by socketKind: SocketKind) {
         guard let connection = connection(descriptor, by: socketKind) else { return }
-        if let reason = objection(to: connection) { return refuse(connection, because: reason) }
+        if let reason = objection(to: connection) {
+            turnAway(descriptor, WireError(.limitReached, "\(reason), and no more are accepted"))
+            return connection.release()
+        }
         do {
             try connection.open(hub)
         } catch {
@@ -220,15 +223,6 @@ final class Daemon {
             saidRefused = now()
         }
         return reason
-    }
-
-    /// Sends the reason, as far as the socket has room.
-    private func refuse(_ connection: Connection, because reason: String) {
-        var line = LineWriter()
-        let error = WireError(.limitReached, "\(reason), and no more are accepted")
-        line.answer(.error(GimbalError(error, line: 0)), Span())
-        line.withBytes { turnAway(connection.descriptor, with: $0) }
-        connection.release()
     }
 
     /// Removes a connection; it is freed at the end of the turn.

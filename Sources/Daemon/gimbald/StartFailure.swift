@@ -2,9 +2,8 @@
 // at its sockets. Otherwise those clients would wait for ever, and the service manager would start the daemon again and
 // again for a client that gets no answer.
 
-import Glibc
-import UnixSocket
 import GimbalProtocol
+import Glibc
 
 extension ServiceManager {
     /// The most clients that can wait at a socket. The next process answers later ones.
@@ -13,15 +12,12 @@ extension ServiceManager {
     /// Reports to the manager, and to every client that waits at its sockets, why the daemon does not start.
     func report(startFailure reason: PrintableText) {
         notify("STATUS=\(reason)")
-        var line = LineWriter()
-        let error = WireError(.unavailable, "gimbald cannot start: \(reason)")
-        line.answer(.error(GimbalError(error, line: 0)), Span())
         for (socket, _) in sockets {
             for _ in 0..<Self.mostClients {
                 let flags = CInt(SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
                 let client = unsafe accept4(socket, __SOCKADDR_ARG(), nil, flags)
                 guard client >= 0 else { break }
-                line.withBytes { turnAway(client, with: $0) }
+                turnAway(client, WireError(.unavailable, "gimbald cannot start: \(reason)"))
                 _ = close(client)
             }
         }

@@ -67,10 +67,8 @@ struct ClientLog {
         let file = unsafe open("/proc/\(process)/comm", O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }
         defer { _ = close(file) }
-        var bytes = [UInt8](repeating: 0, count: 64)
-        let count = unsafe bytes.withUnsafeMutableBytes { unsafe read(file, $0.baseAddress, $0.count) }
-        guard count > 1 else { return nil }
-        return String(decoding: bytes[..<(count - 1)], as: UTF8.self)
+        guard let bytes = try? readFile(file, from: 0, 64, "read"), bytes.count > 1 else { return nil }
+        return String(decoding: bytes.dropLast(), as: UTF8.self)
     }
 
     /// - Parameter text: what the client did.

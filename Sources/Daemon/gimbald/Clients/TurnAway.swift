@@ -1,10 +1,14 @@
 // Sends an error to a refused client, before its connection is closed.
 
+import GimbalProtocol
 import Glibc
 
 /// Sends a client the reason why it is not served, as far as the socket has room.
-func turnAway(_ client: CInt, with line: Span<UInt8>) {
-    unsafe line.withUnsafeBytes { _ = unsafe send(client, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL | MSG_DONTWAIT)) }
+func turnAway(_ client: CInt, _ reason: WireError) {
+    var line = LineWriter()
+    line.answer(.error(GimbalError(reason, line: 0)), Span())
+    let bytes = line.bytes
+    _ = unsafe send(client, bytes, bytes.count, CInt(MSG_NOSIGNAL | MSG_DONTWAIT))
     _ = shutdown(client, CInt(SHUT_WR))
     // Closing with a request still unread resets the connection, and some clients read nothing after that.
     unsafe withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 1) { buffer in

@@ -81,18 +81,13 @@ struct Handover: Codable {
     // MARK: Restarting in place
 
     /// The path of the program as it was started; a program installed there since then is what starts next.
-    private static let program = path(of: "/proc/self/exe")
+    private static let program: String = {
+        var bytes = [CChar](repeating: 0, count: 4096)
+        let count = unsafe readlink("/proc/self/exe", &bytes, bytes.count)
+        guard count > 0 else { return "/proc/self/exe" }
+        return String(decoding: bytes.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }()
     private static let variable = "GIMBAL_HANDOVER"
-
-    private static func path(of link: String) -> String {
-        var bytes = [UInt8](repeating: 0, count: 4096)
-        let count = unsafe bytes.withUnsafeMutableBytes { buffer in
-            unsafe buffer.withMemoryRebound(to: CChar.self) { text in
-                unsafe text.baseAddress.map { unsafe readlink(link, $0, text.count) } ?? -1
-            }
-        }
-        return count > 0 ? String(decoding: bytes[..<count], as: UTF8.self) : link
-    }
 
     /// Notes the program's path before another program replaces it.
     static func prepare() { _ = program }
