@@ -39,7 +39,7 @@ final class MirrorSession {
     }
 
     /// The local camera, as the daemon last reported it.
-    private enum Local: Equatable { case unknown, resting(PrintedPosition), moving(PrintedPosition) }
+    private struct Local: Equatable { let position: PrintedPosition, isMoving: Bool }
 
     /// When the next request to move or set the camera may be sent.
     private enum Sending {
@@ -56,7 +56,8 @@ final class MirrorSession {
     private let name: String
     private var lastID = 0
     private var sending = Sending.free
-    private var local = Local.unknown
+    /// `nil` until the daemon reports it.
+    private var local: Local?
     /// The epoch of the local camera; `nil` until the daemon reports it.
     private(set) var epoch: String?
     /// Whether the mirror's gesture holds the camera.
@@ -104,7 +105,7 @@ final class MirrorSession {
     func isThere(_ goal: MirrorGoal) -> Bool {
         guard let position = goal.position, isSetRight(goal), !goal.isMoving, !isHolding else { return false }
         if case .waitingForAnswer = sending { return false }
-        return local == .resting(PrintedPosition(position))
+        return local == Local(position: PrintedPosition(position), isMoving: false)
     }
 
     private func isSetRight(_ goal: MirrorGoal) -> Bool {
@@ -127,7 +128,7 @@ final class MirrorSession {
         case .error(let error):
             guard answers(read.id) else {
                 // A refused batch has an error for each member that could be at fault.
-                let isOfBeginning = local == .unknown || read.id == Self.viewportID
+                let isOfBeginning = local == nil || read.id == Self.viewportID
                 return error.isOfConnection || isOfBeginning ? .failed(error) : .goesOn
             }
             (isHolding, lastSent) = (false, nil)
@@ -148,10 +149,10 @@ final class MirrorSession {
     private func note(_ event: CameraEvent) -> Outcome {
         if case .removed = event { return .removed }
         guard let position = event.position.map(PrintedPosition.init) else { return .goesOn }
-        local = event.isMoving ?? isMoving ? .moving(position) : .resting(position)
+        local = Local(position: position, isMoving: event.isMoving ?? isMoving)
         switch event {
         case .subscribed(let present):
-            (epoch, local) = (present.epoch, .resting(position))
+            (epoch, local) = (present.epoch, Local(position: position, isMoving: false))
             return .subscribed
         case .reset(let reset): epoch = reset.epoch ?? epoch
         case .lagged(let lagged): epoch = lagged.epoch ?? epoch
@@ -180,7 +181,7 @@ final class MirrorSession {
 
     /// Brings the camera to its goal, if a request may be sent now.
     func bring(to goal: MirrorGoal, at now: Double) throws {
-        guard let here = position, isFree(at: now) else { return }
+        guard let here = local?.position, isFree(at: now) else { return }
         sending = .free
         if let local = settings, let wanted = goal.settings(beside: local), wanted != local,
             nextSetting <= now
@@ -212,26 +213,15 @@ final class MirrorSession {
 
     /// Sends a position with its time; `false` if the daemon does not know the camera yet, or does not read.
     func present(_ presentation: Presentation) throws -> Bool {
-        guard position != nil, !presentation.isMoving || connection.unsentBytes < Self.mostUnsent else { return false }
+        guard local != nil, !presentation.isMoving || connection.unsentBytes < Self.mostUnsent else { return false }
         connection.send(try ClientRequest.present(presentation).line(camera: name, id: Self.presentationID))
         return true
     }
 
-    private var position: PrintedPosition? {
-        switch local {
-        case .unknown: nil
-        case .resting(let position), .moving(let position): position
-        }
-    }
-
-    private var isMoving: Bool { if case .moving = local { true } else { false } }
+    private var isMoving: Bool { local?.isMoving ?? false }
 
     private func isFree(at now: Double) -> Bool {
-        switch sending {
-        case .free: true
-        case .waitingForAnswer: false
-        case .waiting(let end), .refused(let end): end <= now
-        }
+        if case .waitingForAnswer = sending { false } else { endOfWaiting ?? now <= now }
     }
 
     private func send(_ requests: [ClientRequest], _ goal: CameraPosition?, retry: Double? = nil) throws {
