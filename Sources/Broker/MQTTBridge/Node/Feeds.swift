@@ -188,17 +188,15 @@ private final class Feed: DaemonReader {
     static let mostUnsent = 1 << 20
 
     private let replies: Replies
-    private let onEnd: (String, Double) -> Void
-    private(set) var connection: (any DaemonConnection)?
+    private let onEnd: () -> Void
+    private var connection: (any DaemonConnection)?
     private var lastLine = 0
     private var pending: [Int: Pending] = [:]
     var lastHeard = 0.0
     /// The number of the last line, if lines are counted.
     var lastNumber: Int?
 
-    init(_ replies: Replies, onEnd: @escaping (String, Double) -> Void) {
-        (self.replies, self.onEnd) = (replies, onEnd)
-    }
+    init(_ replies: Replies, onEnd: @escaping () -> Void) { (self.replies, self.onEnd) = (replies, onEnd) }
 
     func connect(_ outside: any Surroundings) throws { connection = try outside.connect(self) }
 
@@ -232,7 +230,7 @@ private final class Feed: DaemonReader {
         guard case .number(let id)? = read.id else {
             // The daemon could not parse the line up to its id, or refuses the connection.
             guard let error = answer.error else { return }
-            if error.isOfConnection { return fail(error.message, at: now) }
+            if error.isOfConnection { return ended(error.message, at: now) }
             guard let waiting = pending.removeValue(forKey: error.line) else { return }
             return replies.send(answer, id: nil, to: waiting.submission)
         }
@@ -256,11 +254,9 @@ private final class Feed: DaemonReader {
         }
     }
 
-    func ended(_ reason: String, at now: Double) { fail(reason, at: now) }
-
-    private func fail(_ reason: String, at now: Double) {
+    func ended(_ reason: String, at now: Double) {
         close(because: reason)
-        onEnd(reason, now)
+        onEnd()
     }
 
     /// Ends the connection. Requests without an answer may have been applied or not.
@@ -345,7 +341,7 @@ final class Feeds {
     private func feed(_ key: Key, at now: Double) throws(WireError) -> Feed {
         if let feed = feeds[key] { return feed }
         try checkRoom(for: key)
-        let feed = Feed(replies) { [weak self] _, _ in self?.feeds[key] = nil }
+        let feed = Feed(replies) { [weak self] in self?.feeds[key] = nil }
         do {
             try feed.connect(outside)
         } catch {
@@ -359,17 +355,12 @@ final class Feeds {
     /// Checks that there is room for another publisher. Those with unchecked names get at most half of it, and
     /// questions always have room.
     private func checkRoom(for key: Key) throws(WireError) {
-        let isFull: Bool
-        let most = options.mostFeeds
-        switch key {
-        case .questions: isFull = false
-        case .lines(.field): isFull = 2 * feeds.keys.count(where: \.isUnchecked) >= most || publishers >= most
-        case .lines: isFull = publishers >= most
+        guard key != .questions else { return }
+        let (most, publishers) = (options.mostFeeds, feeds.keys.count { $0 != .questions })
+        if publishers >= most || key.isUnchecked && 2 * feeds.keys.count(where: \.isUnchecked) >= most {
+            throw WireError(.limitReached, "at most \(most) may publish to a node at a time")
         }
-        guard !isFull else { throw WireError(.limitReached, "at most \(most) may publish to a node at a time") }
     }
-
-    private var publishers: Int { feeds[.questions] == nil ? feeds.count : feeds.count - 1 }
 
     private func pass(_ submission: Submission, to feed: Feed, at now: Double) throws(WireError) {
         var missing = 0
