@@ -650,10 +650,10 @@ import Testing
         for line in Self.settingLines { publish(line, "set", from: client) }
         fleet.pass(3000)
         func isRead(_ payload: [UInt8]) -> Bool {
-            Claim(payload) != nil || NodeState(payload) != nil || CameraStatus.read(payload) != nil
+            NodeClaim.instance(in: payload) != nil || NodeState(payload) != nil || CameraStatus.read(payload) != nil
                 || RetainedSettings.read(payload) != nil
         }
-        let payloads = client.received.map(\.payload) + [Claim(instance: "x").payload]
+        let payloads = client.received.map(\.payload) + [NodeClaim.payload(of: "x")]
         for payload in payloads {
             let longest = NodeState(payload) == nil ? 65_536 : 5 << 20
             let padded = payload + [UInt8](repeating: 0x20, count: longest - payload.count)

@@ -141,8 +141,8 @@ package final class Node {
             act(on: claim.saw(state, isRetained: delivery.isRetained), at: now)
         } else if delivery.topic == topics.claim {
             // The sender of a retained claim is gone.
-            guard !delivery.isRetained, let other = Claim(delivery.payload) else { return }
-            act(on: claim.saw(claimOf: other.instance, at: now), at: now)
+            guard !delivery.isRetained, let other = NodeClaim.instance(in: delivery.payload) else { return }
+            act(on: claim.saw(claimOf: other, at: now), at: now)
         } else if let name = topics.camera(ofRetained: delivery.topic) {
             guard delivery.isRetained, !delivery.payload.isEmpty else { return }
             if delivery.topic == topics.lease(name) { return cameras.leases.sawRetained(name) }
@@ -165,7 +165,7 @@ package final class Node {
         case .none: break
         case .claim:
             outside.say(.info, "claiming the name \"\(settings.name)\"")
-            outside.publish(Publication(topics.claim, Claim(instance: settings.instance).payload), token: nil)
+            outside.publish(Publication(topics.claim, NodeClaim.payload(of: settings.instance)), token: nil)
         case .tellState: tellState(at: now)
         case .own: begin(at: now)
         case .refuse:

@@ -2,8 +2,10 @@
 // instance, whichever of them a retained message or a restored network shows first.
 // Invariant: nothing but a claim is published before this process owns the node.
 
+import GimbalProtocol
+
 /// Decides whether this process may publish as a node.
-final class NodeClaim {
+package final class NodeClaim {
     /// What the node is to do.
     enum Step: Equatable {
         case none
@@ -40,6 +42,14 @@ final class NodeClaim {
     private var state = State.away
 
     init(instance: String) { self.instance = instance }
+
+    /// Returns the payload of `claim`, with which a process asks to be a node.
+    package static func payload(of instance: String) -> [UInt8] {
+        JSONValue.object(["type": .string("claim"), "instance": .string(instance)]).bytes
+    }
+
+    /// Returns the instance that claims to be a node; `nil` if a payload is no `claim`.
+    package static func instance(in payload: [UInt8]) -> String? { members(of: payload, "claim")?["instance"]?.string }
 
     var isOwner: Bool { state == .owner }
 
