@@ -4,6 +4,7 @@
 
 import Glibc
 import Service
+import UnixSocket
 
 /// The service manager that started this process, if one did.
 struct ServiceManager {
@@ -136,15 +137,27 @@ struct ServiceManager {
         _ state: String, with descriptors: [CInt] = [], waits: Bool = true
     ) -> Bool {
         guard let path = notifySocket, path.hasPrefix("/") || path.hasPrefix("@") else { return true }
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        var bytes = Array(path.utf8)
-        guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { return true }
-        if bytes[0] == UInt8(ascii: "@") { bytes[0] = 0 }  // an abstract name
-        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
-        let length = socklen_t(MemoryLayout<sa_family_t>.size + bytes.count)
         let flags = CInt(MSG_NOSIGNAL) | (waits ? 0 : CInt(MSG_DONTWAIT))
-        return Self.send(Array(state.utf8), with: descriptors, to: &address, length, channel, flags)
+        var (text, control) = (Array(state.utf8), Self.controlMessage(descriptors))
+        // Sound: the message points into the address and these two only during the call.
+        let isSent: Bool? = unsafe try? System.withAddress(path, isAbstract: path.hasPrefix("@")) { address, length in
+            unsafe text.withUnsafeMutableBytes { text in
+                unsafe control.withUnsafeMutableBytes { control in
+                    var vector = unsafe iovec(iov_base: text.baseAddress, iov_len: text.count)
+                    return unsafe withUnsafeMutablePointer(to: &vector) { vector in
+                        var message = unsafe msghdr()
+                        unsafe message.msg_name = UnsafeMutableRawPointer(mutating: address)
+                        unsafe message.msg_namelen = length
+                        unsafe message.msg_iov = vector
+                        unsafe message.msg_iovlen = 1
+                        unsafe message.msg_control = control.count > 0 ? control.baseAddress : nil
+                        unsafe message.msg_controllen = control.count
+                        return unsafe sendmsg(channel, &message, flags) >= 0
+                    }
+                }
+            }
+        }
+        return isSent ?? true
     }
 
     /// Opens the socket to the manager; done at the start, since later there may be no descriptor left for it.
@@ -155,32 +168,6 @@ struct ServiceManager {
         _ = unsafe setsockopt(
             descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
         return descriptor
-    }
-
-    private static func send(
-        _ text: [UInt8], with descriptors: [CInt], to address: inout sockaddr_un, _ length: socklen_t,
-        _ descriptor: CInt, _ flags: CInt
-    ) -> Bool {
-        var text = text
-        var control = controlMessage(descriptors)
-        // Sound: the message points into these three only during the call.
-        return unsafe withUnsafeMutablePointer(to: &address) { address in
-            unsafe text.withUnsafeMutableBytes { text in
-                unsafe control.withUnsafeMutableBytes { control in
-                    var vector = unsafe iovec(iov_base: text.baseAddress, iov_len: text.count)
-                    return unsafe withUnsafeMutablePointer(to: &vector) { vector in
-                        var message = unsafe msghdr()
-                        unsafe message.msg_name = UnsafeMutableRawPointer(address)
-                        unsafe message.msg_namelen = length
-                        unsafe message.msg_iov = vector
-                        unsafe message.msg_iovlen = 1
-                        unsafe message.msg_control = control.count > 0 ? control.baseAddress : nil
-                        unsafe message.msg_controllen = control.count
-                        return unsafe sendmsg(descriptor, &message, flags) >= 0
-                    }
-                }
-            }
-        }
     }
 
     /// Returns the ancillary data for descriptors, as the macros of cmsg(3) would make it, in whole words.

@@ -95,22 +95,25 @@ package enum System {
         return descriptor
     }
 
-    /// Calls a body with a path's socket address.
+    /// Calls a body with a path's socket address, or that of an abstract name, whose first byte stands for a 0.
     package static func withAddress<Result>(
-        _ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
+        _ path: String, isAbstract: Bool = false, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
     ) throws(SystemError) -> Result {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
-        let bytes = Array(path.utf8)
+        var bytes = Array(path.utf8)
         let room = MemoryLayout.size(ofValue: address.sun_path)
         guard bytes.count < room, !bytes.isEmpty else {
             throw SystemError("socket path \"\(path)\" must have 1 to \(room - 1) bytes", code: ENAMETOOLONG)
         }
+        if isAbstract { bytes[0] = 0 }
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
+        // All bytes of an abstract name count.
+        let length = MemoryLayout<sockaddr_un>.size - (isAbstract ? room - bytes.count : 0)
         // Sound: sockaddr_un begins as sockaddr does, and the length says how much of it is used.
         return unsafe withUnsafePointer(to: &address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                unsafe body($0, socklen_t(length))
             }
         }
     }
