@@ -203,29 +203,21 @@ extension Options {
     static let settings = sockets + [limit, logLevel]
 
     private static let sockets = [
-        Option(
-            names: ["--socket"], value: .path("PATH"),
+        path(
+            "--socket", "PATH", "a path", \.socket.path,
             help: """
                 listen on PATH (default: the socket passed by the service manager,
                 else $RUNTIME_DIRECTORY/gimbal.sock, else $XDG_RUNTIME_DIR/gimbal.sock,
                 else /tmp/gimbal-UID/gimbal.sock)
-                """
-        ) { options, value throws(UsageError) in
-            guard !value.isEmpty else { throw UsageError(message: "--socket needs a path") }
-            options.socket.path = value
-        },
+                """),
         mode("--mode", "the socket file", \.socket),
         group("--socket-group", "the socket file", \.socket),
-        Option(
-            names: ["--watch-socket"], value: .path("PATH"),
+        path(
+            "--watch-socket", "PATH", "a path", \.watchSocket.path,
             help: """
                 also listen on PATH, for clients that may only subscribe and query
                 (default: the socket named "watch" passed by the service manager)
-                """
-        ) { options, value throws(UsageError) in
-            guard !value.isEmpty else { throw UsageError(message: "--watch-socket needs a path") }
-            options.watchSocket.path = value
-        },
+                """),
         mode("--watch-mode", "the watch socket file", \.watchSocket),
         group("--watch-group", "the watch socket file", \.watchSocket),
         Option(
@@ -247,36 +239,24 @@ extension Options {
         ) { options, value throws(UsageError) in
             options.access.groups.insert(try knownGroup("--allow-group", value))
         },
-        Option(
-            names: ["--state-dir"], value: .path("DIR"),
+        path(
+            "--state-dir", "DIR", "a folder", \.stateDirectory,
             help: """
                 save the cameras in DIR from one run to the next (default:
                 $STATE_DIRECTORY; without either, cameras are not saved)
-                """
-        ) { options, value throws(UsageError) in
-            guard !value.isEmpty else { throw UsageError(message: "--state-dir needs a folder") }
-            options.stateDirectory = value
-        },
-        Option(
-            names: ["--trace-dir"], value: .path("DIR"),
+                """),
+        path(
+            "--trace-dir", "DIR", "a folder", \.traceDirectory,
             help: """
                 read traces from DIR for cameras to play when nothing moves them
                 (set-idle-action; a restart in place reads them again)
-                """
-        ) { options, value throws(UsageError) in
-            guard !value.isEmpty else { throw UsageError(message: "--trace-dir needs a folder") }
-            options.traceDirectory = value
-        },
+                """),
     ]
 
     private static let logLevel = choice(
-        "--log-level", "LEVEL", LogLevel.allCases.map(\.rawValue),
+        "--log-level", "LEVEL",
         help: { "log at this level to standard error: \($0)\n(default: \(standard.logLevel))" }
-    ) { options, word in
-        guard let level = LogLevel(rawValue: word) else { return false }
-        options.logLevel = level
-        return true
-    }
+    ) { (options: inout Options, level: LogLevel) in options.logLevel = level }
 
     private static let files = [
         Option(
@@ -299,13 +279,21 @@ extension Options {
         only("-h", "--help", help: "print this help and exit", .help),
         only("--generate-config", help: "", .settings),
         only("--experimental-dump-help", help: "", .toolInfo),
-        choice("--generate-completion-script", "SHELL", Shell.allCases.map(\.rawValue), help: { _ in "" }) {
-            options, word in
-            guard let shell = Shell(rawValue: word) else { return false }
+        choice("--generate-completion-script", "SHELL", help: { _ in "" }) { (options: inout Options, shell: Shell) in
             options.only = options.only ?? .completions(shell)
-            return true
         },
     ]
+
+    /// Returns an option for a path that must not be empty.
+    private static func path(
+        _ name: String, _ value: String, _ need: String, _ path: WritableKeyPath<Options, String?> & Sendable,
+        help: String
+    ) -> Option {
+        Option(names: [name], value: .path(value), help: help) { options, value throws(UsageError) in
+            guard !value.isEmpty else { throw UsageError(message: "\(name) needs \(need)") }
+            options[keyPath: path] = value
+        }
+    }
 
     /// Returns an option for the permissions of a socket file.
     private static func mode(
@@ -342,14 +330,18 @@ extension Options {
     ///
     /// - Parameters:
     ///   - help: makes the help from the list of words.
-    ///   - set: applies a word; returns whether it is known.
-    private static func choice(
-        _ name: String, _ value: String, _ words: [String], help: (String) -> String,
-        set: @escaping @Sendable (inout Options, String) -> Bool
+    ///   - set: applies a word.
+    private static func choice<Word: CaseIterable & RawRepresentable<String> & Sendable>(
+        _ name: String, _ value: String, help: (String) -> String,
+        set: @escaping @Sendable (inout Options, Word) -> Void
     ) -> Option {
+        let words = Word.allCases.map(\.rawValue)
         let all = words.dropLast().joined(separator: ", ") + " or " + (words.last ?? "")
-        return Option(names: [name], value: .words(value, words), help: help(all)) { options, word throws(UsageError) in
-            guard set(&options, word) else { throw UsageError(message: "\(name) \"\(word)\" must be \(all)") }
+        return Option(names: [name], value: .words(value, words), help: help(all)) { options, text throws(UsageError) in
+            guard let word = Word(rawValue: text) else {
+                throw UsageError(message: "\(name) \"\(text)\" must be \(all)")
+            }
+            set(&options, word)
         }
     }
 
