@@ -60,10 +60,7 @@ public struct CameraEvents: AsyncSequence, Sendable {
 
         /// Returns the next event, as soon as there is one.
         public mutating func next() async throws -> CameraEvent? {
-            if let gap {
-                self.gap = nil
-                return gap
-            }
+            if let gap = gap.take() { return gap }
             while true {
                 if case .over = state { return nil }
                 do {
@@ -84,19 +81,12 @@ public struct CameraEvents: AsyncSequence, Sendable {
 
         // MARK: One connection
 
-        /// Returns the connection; makes it if there is none.
-        private mutating func connected() throws -> LineConnection {
-            if let connection { return connection }
-            let new = try subscribe()
-            connection = new
-            return new
-        }
-
         private var hasFollowed: Bool { if case .following = state { true } else { false } }
 
         /// Returns the next event of the connection; `nil` if the next line is not an event.
         private mutating func read() async throws -> CameraEvent? {
-            let connection = try connected()
+            let connection = try connection ?? subscribe()
+            self.connection = connection
             guard let line = try await connection.line() else { throw GimbalConnectionError.ended }
             switch try ServerLine(fromDaemon: line).message {
             case .event(let event):
