@@ -57,6 +57,9 @@ final class Follower: Sendable {
             ahead.last.map { $0.at > now } == true ? ahead.map(\.line) : []
         }
 
+        /// Begins with a line that tells the epoch: what was known of where the camera and its fingers are is outdated.
+        mutating func begin(with line: PageLine) { (beginning, position, fingers, ahead) = (line, nil, [:], []) }
+
         /// Keeps a position ahead of its time, which replaces those due at its time or later; `nil` revokes all.
         mutating func keep(_ presentation: Presentation?, _ line: PageLine) {
             guard let time = presentation?.presentAt else { return ahead = [] }
@@ -226,11 +229,8 @@ extension Follower.State {
 
     /// Notes the end of the connection.
     fileprivate mutating func lose() {
-        if case .refusing(let reason) = daemon {
-            note(.away(reason: reason))
-        } else {
-            note(.away(reason: "the daemon ended the connection"))
-        }
+        let reason = if case .refusing(let reason) = daemon { reason } else { "the daemon ended the connection" }
+        note(.away(reason: reason))
     }
 
     /// Sets the daemon's state, and tells pages if it is another.
@@ -273,31 +273,18 @@ extension Follower.State {
                 ask(.getCamera(), name)
                 ask(.getReplay, name)
             }
-            if cameras[name] == nil { cameras[name] = Follower.Camera() }
-            cameras[name]?.beginning = line
-            cameras[name]?.position = nil
-            cameras[name]?.fingers = [:]
+            cameras[name, default: Follower.Camera()].begin(with: line)
             cameras[name]?.lease = nil
-            cameras[name]?.ahead = []
-        case .moveStarted, .idle, .reset, .lagged:
+        case .reset:
             line.isBoundary = true
-            line.isCounted = event.move != nil
-            if event.move != nil {
-                cameras[name]?.position = line
-            } else {
-                cameras[name]?.beginning = line
-                cameras[name]?.position = nil
-                cameras[name]?.ahead = []
-            }
-            switch event {
-            case .reset:
-                cameras[name]?.fingers = [:]
-                ask(.getCamera(), name)
-            case .lagged: return forgetInput(of: name, behind: line)
-            default: break
-            }
-        case .cameraChanged:
-            line.subject = .position(camera: name)
+            cameras[name]?.begin(with: line)
+            ask(.getCamera(), name)
+        case .lagged:
+            line.isBoundary = true
+            cameras[name]?.begin(with: line)
+            return forgetInput(of: name, behind: line)
+        case .moveStarted, .cameraChanged, .idle:
+            if case .cameraChanged = event { line.subject = .position(camera: name) } else { line.isBoundary = true }
             line.isCounted = true
             cameras[name]?.position = line
         case .input(let input): return follow(input, line)
@@ -341,7 +328,7 @@ extension Follower.State {
         ask(.getCamera(), name)
         ask(.getReplay, name)
         guard var camera = cameras[name] else { return }
-        (camera.fingers, camera.replay, camera.lease) = ([:], nil, nil)
+        (camera.replay, camera.lease) = (nil, nil)
         camera.reporter = GestureReporter()
         _ = camera.active.cancelAll()
         if !camera.toldGestures.types.isEmpty {
@@ -431,7 +418,6 @@ extension PageLine {
             "gestures": .array(kinds.map(JSONValue.string)),
         ])
         line.camera = camera
-        line.subject = nil
         return line
     }
 }
