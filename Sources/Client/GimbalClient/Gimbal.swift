@@ -48,13 +48,7 @@ public final class Gimbal: Sendable {
     public func connect() async throws -> DaemonHello { try await ask(.hello()) }
 
     /// Ends the connection of the requests; those that wait for an answer fail. The daemon cancels their gestures.
-    public func close() {
-        let connection = connection.withLock { connection in
-            defer { connection = nil }
-            return connection
-        }
-        connection?.close()
-    }
+    public func close() { connection.withLock { $0.take() }?.close() }
 
     /// Returns the camera of a name: 1 to 64 of `A-Z a-z 0-9 . _ -`. The daemon makes it with the first request for it.
     public func camera(_ name: String = "main") -> RemoteCamera { RemoteCamera(name: name, gimbal: self) }

@@ -192,8 +192,7 @@ final class LineConnection: Sendable {
         if case .closed = state.phase { return }
         state.socket.send()
         guard state.socket.unsent == 0 else { return waitForRoom(&state) }
-        state.writable?.cancel()
-        state.writable = nil
+        state.writable.take()?.cancel()
     }
 
     private func waitForRoom(_ state: inout State) {

@@ -109,10 +109,7 @@ final class InputFile {
 
     /// Reads a piece, waiting for it if necessary; an empty one is the end.
     func read() throws -> [UInt8] {
-        if let piece = peeked {
-            peeked = nil
-            return piece
-        }
+        if let piece = peeked.take() { return piece }
         while true {
             try Interrupt.check()
             if isEndedBySignals, try !waitForInput() { return [] }

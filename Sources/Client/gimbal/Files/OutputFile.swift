@@ -187,8 +187,7 @@ final class OutputFile {
         guard let part else { return }
         try place(part, at: name)
         self.part = nil
-        if let removal { Interrupt.keep(removal) }
-        removal = nil
+        if let removal = removal.take() { Interrupt.keep(removal) }
     }
 
     /// Moves the file to its place. Without --force, a file that has appeared there meanwhile is not replaced; file

@@ -68,8 +68,7 @@ final class Unpacker {
 
     /// Checks, at the end of the output, that the program has succeeded.
     func finish(_ name: String) throws {
-        guard let process else { return }
-        self.process = nil
+        guard let process = process.take() else { return }
         guard try Program.wait(for: process) else {
             throw Failure(.dataError, "\(name) cannot be unpacked completely by \(program): it is damaged or cut off")
         }
