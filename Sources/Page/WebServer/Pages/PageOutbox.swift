@@ -31,22 +31,15 @@ struct PageLine: Sendable {
 struct EventTotals {
     private var counts: [String: Int] = [:]
 
-    mutating func add(_ line: PageLine) {
-        if line.isCounted, let camera = line.camera { counts[camera, default: 0] += 1 }
-    }
-
-    /// Undoes the addition of a line.
-    fileprivate mutating func remove(_ line: PageLine) {
-        if line.isCounted, let camera = line.camera { counts[camera, default: 0] -= 1 }
+    /// Adds a line; -1 times undoes that.
+    mutating func add(_ line: PageLine, times: Int = 1) {
+        if line.isCounted, let camera = line.camera { counts[camera, default: 0] += times }
     }
 
     /// Returns the numbers of events since an earlier time, by camera.
     fileprivate func since(_ earlier: EventTotals) -> [String: Int] {
-        var missed: [String: Int] = [:]
-        for (camera, count) in counts where count > earlier.counts[camera, default: 0] {
-            missed[camera] = count - earlier.counts[camera, default: 0]
-        }
-        return missed
+        let missed = counts.map { camera, count in (camera, count - earlier.counts[camera, default: 0]) }
+        return Dictionary(uniqueKeysWithValues: missed.filter { $0.1 > 0 })
     }
 
     /// Forgets cameras that are gone, if there are many of them.
@@ -106,24 +99,20 @@ final class PageOutbox: Sendable {
             lines.append(line)
             count += 1
             bytes += line.bytes.count
-            if lines.count > 2 * PageOutbox.mostLines { compact() }
+            // Closes the gaps that replaced lines have left.
+            if lines.count > 2 * PageOutbox.mostLines { for line in removeAll() { add(line) } }
         }
 
-        /// Removes the gaps that replaced lines have left.
-        mutating func compact() {
-            lines = lines.filter { $0 != nil }
-            indices = [:]
-            for (index, line) in lines.enumerated() {
-                if line?.isBoundary == true, let camera = line?.camera { indices[.position(camera: camera)] = nil }
-                if let subject = line?.subject { indices[subject] = index }
-            }
+        /// Removes all lines, and returns those that were not replaced.
+        private mutating func removeAll() -> [PageLine] {
+            defer { (lines, indices, count, bytes) = ([], [:], 0, 0) }
+            return lines.compactMap(\.self)
         }
 
         mutating func fallBehind(_ totals: EventTotals) {
             var since = totals
-            for case let line? in lines { since.remove(line) }
+            for line in removeAll() { since.add(line, times: -1) }
             phase = .behind(since: since)
-            (lines, indices, count, bytes) = ([], [:], 0, 0)
         }
     }
 
