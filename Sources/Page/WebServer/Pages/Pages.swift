@@ -19,13 +19,11 @@ final class Pages: Sendable {
     func add(_ page: Page) throws(HTTPRefusal) {
         // Pages that only watch leave some places to those that feed.
         let most = page.role == .feed ? limits.streams : limits.streams - limits.streams / 64
-        let isFull = state.withLock { state in
-            guard state.pages.count < most else { return true }
+        try state.withLock { state throws(HTTPRefusal) in
+            guard state.pages.count < most else {
+                throw HTTPRefusal(.serviceUnavailable, "\(most) pages are open; close one", retryAfter: 5)
+            }
             state.pages[page.id] = page
-            return false
-        }
-        if isFull {
-            throw HTTPRefusal(.serviceUnavailable, "\(most) pages are open; close one", retryAfter: 5)
         }
     }
 
@@ -48,17 +46,15 @@ final class Pages: Sendable {
     /// Begins a recording: it is received and converted, one at a time per page, and then played until the daemon has
     /// taken all of it.
     func beginRecording(of page: Page) throws(HTTPRefusal) {
-        let (isFull, isFirst) = state.withLock { state in
-            guard state.recordings < limits.recordings else { return (true, true) }
-            guard state.sending.insert(page.id).inserted else { return (false, false) }
+        try state.withLock { state throws(HTTPRefusal) in
+            guard state.recordings < limits.recordings else {
+                let message = "\(limits.recordings) recordings are already playing"
+                throw HTTPRefusal(.serviceUnavailable, message, retryAfter: 5)
+            }
+            guard state.sending.insert(page.id).inserted else {
+                throw HTTPRefusal(.tooManyRequests, "another recording of this page is being read", retryAfter: 5)
+            }
             state.recordings += 1
-            return (false, true)
-        }
-        if isFull {
-            throw HTTPRefusal(.serviceUnavailable, "\(limits.recordings) recordings are already playing", retryAfter: 5)
-        }
-        if !isFirst {
-            throw HTTPRefusal(.tooManyRequests, "another recording of this page is being read", retryAfter: 5)
         }
     }
 
@@ -68,10 +64,6 @@ final class Pages: Sendable {
     func endRecording() { state.withLock { $0.recordings -= 1 } }
 
     func finishAll() {
-        let pages = state.withLock { state in
-            defer { state.pages = [:] }
-            return state.pages.values.map { $0 }
-        }
-        for page in pages { page.finish() }
+        for page in state.withLock({ Array($0.pages.values) }) { page.finish() }
     }
 }
