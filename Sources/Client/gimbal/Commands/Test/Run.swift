@@ -51,7 +51,9 @@ struct Run: ParsableCommand {
     }
 
     func run() throws {
-        let recorder = try mcap.map { try MCAPFile($0, besides: traces) }
+        let file = try mcap.map { try OutputFile(replacing: $0, besides: traces) }
+        var contents = MCAPRecording()
+        var decoder = RequestDecoder()
         let output = Output()
         var rejected = 0
         for trace in traces {
@@ -67,32 +69,20 @@ struct Run: ParsableCommand {
                     default: break
                     }
                 }
-                try recorder?.follow(played, in: session.run)
+                if let file {
+                    let requests = played.requests(&decoder)
+                    try contents.follow(requests, played.messages) { try session.run.state()?.viewport }
+                    try file.write(contents.take())
+                }
                 try output.flushIfLarge()
             }
             try output.flush()
             rejected += session.rejected
         }
-        try recorder?.finish()
+        if let file {
+            contents.finish()
+            try file.finish(contents.take())
+        }
         if rejected > 0 { throw ExitCode(.rejected) }
-    }
-}
-
-/// An MCAP file that records what traces do to cameras.
-private final class MCAPFile {
-    private let file: OutputFile
-    private var recording = MCAPRecording()
-    private var decoder = RequestDecoder()
-
-    init(_ name: String, besides inputs: [String]) throws { file = try OutputFile(replacing: name, besides: inputs) }
-
-    func follow(_ played: TraceRun.Line, in run: TraceRun) throws {
-        try recording.follow(played.requests(&decoder), played.messages) { try run.state()?.viewport }
-        try file.write(recording.take())
-    }
-
-    func finish() throws {
-        recording.finish()
-        try file.finish(recording.take())
     }
 }
