@@ -48,28 +48,33 @@ struct Interrupt: Error {
         arrived.store(0, ordering: .relaxed)
         unfinished.store(0, ordering: .relaxed)
         otherUnfinished.store(0, ordering: .relaxed)
-        var end = sigaction()
-        unsafe end.__sigaction_handler.sa_handler = { _ in Interrupt.endNow() }
-        for signal in [SIGALRM, SIGPROF] { _ = unsafe sigaction(signal, &end, nil) }
-        var action = sigaction()
-        // No SA_RESTART: a blocking write(2) must return.
-        unsafe action.__sigaction_handler.sa_handler = { number in
-            let (first, _) = arrived.compareExchange(expected: 0, desired: number, ordering: .relaxed)
-            guard first else { Interrupt.endNow() }
-            let error = errno
-            var byte: UInt8 = 0
-            _ = unsafe write(wakeUp.load(ordering: .relaxed), &byte, 1)
-            Interrupt.startTimers()
-            errno = error
+        for signal in [SIGALRM, SIGPROF] { handle(signal) { _ in Interrupt.endNow() } }
+        for signal in [SIGINT, SIGTERM, SIGHUP] where signal != SIGHUP || !isIgnored(SIGHUP) {
+            handle(signal) { number in
+                let (first, _) = arrived.compareExchange(expected: 0, desired: number, ordering: .relaxed)
+                guard first else { Interrupt.endNow() }
+                let error = errno
+                var byte: UInt8 = 0
+                _ = unsafe write(wakeUp.load(ordering: .relaxed), &byte, 1)
+                Interrupt.startTimers()
+                errno = error
+            }
         }
+    }
+
+    /// Installs the handler of a signal, and unblocks it. There is no SA_RESTART: a blocking call must return.
+    static func handle(_ signal: CInt, _ handler: @escaping @convention(c) (CInt) -> Void) {
+        var action = sigaction()
+        unsafe action.__sigaction_handler.sa_handler = handler
+        _ = unsafe sigaction(signal, &action, nil)
+        unblock(signal)
+    }
+
+    /// Unblocks a signal: masks are inherited, and the parent's thread may have blocked it. Safe in a signal handler.
+    private static func unblock(_ signal: CInt) {
         var signals = sigset_t()
         unsafe sigemptyset(&signals)
-        for signal in [SIGALRM, SIGPROF] { unsafe sigaddset(&signals, signal) }
-        for signal in [SIGINT, SIGTERM, SIGHUP] where signal != SIGHUP || !isIgnored(SIGHUP) {
-            _ = unsafe sigaction(signal, &action, nil)
-            unsafe sigaddset(&signals, signal)
-        }
-        // Signal masks are inherited: the parent's thread may have blocked these signals.
+        unsafe sigaddset(&signals, signal)
         unsafe sigprocmask(SIG_UNBLOCK, &signals, nil)
     }
 
@@ -84,15 +89,10 @@ struct Interrupt: Error {
     /// Has SIGPROF or SIGALRM end the process when an orderly end takes too long: after 350 ms of computing, whatever
     /// other processes compute, or 2 s of waiting. Safe in a signal handler: it makes no objects.
     private static func startTimers() {
-        start(CInt(ITIMER_PROF.rawValue), seconds: 0, microseconds: 350_000)
-        start(CInt(ITIMER_REAL.rawValue), seconds: 2, microseconds: 0)
-    }
-
-    private static func start(_ timer: CInt, seconds: Int, microseconds: Int) {
         var end = itimerval()
-        end.it_value.tv_sec = seconds
-        end.it_value.tv_usec = microseconds
-        _ = unsafe setitimer(timer, &end, nil)
+        end.it_value.tv_usec = 350_000
+        _ = unsafe setitimer(CInt(ITIMER_PROF.rawValue), &end, nil)
+        _ = alarm(2)
     }
 
     /// Ends the process by the signal that has arrived. Safe in a signal handler.
@@ -106,10 +106,7 @@ struct Interrupt: Error {
     /// Ends the process by a signal, so that a shell sees what happened.
     private static func die(_ number: CInt) -> Never {
         _ = Glibc.signal(number, SIG_DFL)
-        var signals = sigset_t()
-        unsafe sigemptyset(&signals)
-        unsafe sigaddset(&signals, number)
-        unsafe sigprocmask(SIG_UNBLOCK, &signals, nil)
+        unblock(number)
         _ = raise(number)
         _exit(128 + number)
     }
@@ -166,31 +163,28 @@ struct Interrupt: Error {
 
     // MARK: Files
 
-    /// A slot for a file that is removed if the process is ended.
-    enum Removal { case first, second }
+    /// The registration of a file that is removed if the process is ended: the address of its name.
+    struct Removal { fileprivate let address: UInt }
 
     /// Registers a file to be removed if the process is ended before the file is complete.
     ///
-    /// - Returns: the slot to pass to ``keep(_:)``; `nil` if both slots are taken.
+    /// - Returns: what to pass to ``keep(_:)``; `nil` if two files are registered.
     static func removeAtEnd(_ name: String) -> Removal? {
         guard let copy = unsafe strdup(name) else { return nil }
         let address = UInt(bitPattern: copy)
-        if unfinished.compareExchange(expected: 0, desired: address, ordering: .relaxed).exchanged { return .first }
-        if otherUnfinished.compareExchange(expected: 0, desired: address, ordering: .relaxed).exchanged {
-            return .second
-        }
+        if replace(0, by: address) { return Removal(address: address) }
         unsafe free(copy)
         return nil
     }
 
     /// Cancels the removal of a file.
     static func keep(_ removal: Removal) {
-        let old =
-            switch removal {
-            case .first: unfinished.exchange(0, ordering: .relaxed)
-            case .second: otherUnfinished.exchange(0, ordering: .relaxed)
-            }
-        unsafe free(UnsafeMutableRawPointer(bitPattern: old))
+        if replace(removal.address, by: 0) { unsafe free(UnsafeMutableRawPointer(bitPattern: removal.address)) }
+    }
+
+    private static func replace(_ old: UInt, by new: UInt) -> Bool {
+        unfinished.compareExchange(expected: old, desired: new, ordering: .relaxed).exchanged
+            || otherUnfinished.compareExchange(expected: old, desired: new, ordering: .relaxed).exchanged
     }
 
     /// Removes the file whose name is at an address. Safe in a signal handler.

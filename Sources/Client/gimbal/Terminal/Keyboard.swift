@@ -90,19 +90,9 @@ final class Keyboard {
             return
         }
         isOn = true
-        var action = sigaction()
-        // No SA_RESTART: a wait must return, so that the size is read again.
-        unsafe action.__sigaction_handler.sa_handler = { number in
-            if number == SIGTSTP { isStopping.store(true, ordering: .relaxed) }
-        }
-        var signals = sigset_t()
-        unsafe sigemptyset(&signals)
-        for signal in [SIGTSTP, SIGWINCH] {
-            _ = unsafe sigaction(signal, &action, nil)
-            unsafe sigaddset(&signals, signal)
-        }
-        // Signal masks are inherited: the parent's thread may have blocked these signals.
-        unsafe sigprocmask(SIG_UNBLOCK, &signals, nil)
+        Interrupt.handle(SIGTSTP) { _ in isStopping.store(true, ordering: .relaxed) }
+        // It ends a wait, so that the size is read again.
+        Interrupt.handle(SIGWINCH) { _ in }
         writeError(Self.hideCursor)
     }
 
