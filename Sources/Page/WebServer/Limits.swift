@@ -27,7 +27,7 @@ package struct Limits: Sendable {
     /// How long a connection may be idle.
     package var idleTime = TimeAmount.seconds(60)
     /// How long a stream may be unable to send anything.
-    package var stallTime = Duration.seconds(600)
+    package var stallTime = TimeAmount.seconds(600)
 
     package init() {}
 }

@@ -78,12 +78,9 @@ struct Responder: Sendable {
             fields[.contentLength] = "\(file.bytes.readableBytes)"
             var body = try await writer.writeHead(HTTPResponse(status: .ok, headerFields: fields))
             // In pieces: a client that asks for a file and does not read it costs two of them, and has a deadline.
-            let guardian = StallGuard(Duration(limits.requestTime), channel)
             var left = request.method == .head ? ByteBuffer() : file.bytes
             while let piece = left.readSlice(length: min(Self.piece, left.readableBytes)), piece.readableBytes > 0 {
-                let deadline = guardian.begin()
-                try await body.write(piece)
-                deadline.cancel()
+                try await send(piece, to: &body, within: limits.requestTime, channel)
                 // Only the event loop knows whether there was room; the next write waits for it.
                 try await channel.eventLoop.submit {}.get()
             }
@@ -228,30 +225,23 @@ struct Responder: Sendable {
         fields[.contentType] = "application/x-ndjson"
         var body = try await writer.writeHead(HTTPResponse(status: .ok, headerFields: fields))
         follower.add(page.outbox, links.introduction(of: page, limits, map))
-        let guardian = StallGuard(limits.stallTime, channel)
         var last = ContinuousClock.now - Self.frame
         for await _ in page.outbox.signals {
             try await Task.sleep(until: last + Self.frame)
             last = .now
             guard let bytes = follower.take(page.outbox) else { break }
             if bytes.isEmpty { continue }
-            let deadline = guardian.begin()
-            try await body.write(ByteBuffer(bytes: bytes))
-            deadline.cancel()
+            try await send(ByteBuffer(bytes: bytes), to: &body, within: limits.stallTime, channel)
         }
         try await body.finish(nil)
     }
-}
 
-/// Ends a connection that has been unable to send for a long time.
-private struct StallGuard {
-    private let time: Duration
-    private let channel: any Channel
-
-    init(_ time: Duration, _ channel: any Channel) { (self.time, self.channel) = (time, channel) }
-
-    /// Starts the timer, to be cancelled after a successful send.
-    func begin() -> Scheduled<Void> {
-        channel.eventLoop.scheduleTask(in: TimeAmount(time)) { [channel] in channel.close(promise: nil) }
+    /// Sends a piece of a body; ends a connection that cannot send it in time.
+    private func send(
+        _ piece: ByteBuffer, to body: inout some ResponseBodyWriter, within time: TimeAmount, _ channel: any Channel
+    ) async throws {
+        let deadline = channel.eventLoop.scheduleTask(in: time) { channel.close(promise: nil) }
+        try await body.write(piece)
+        deadline.cancel()
     }
 }
