@@ -36,10 +36,11 @@ final class InputFile {
         file = name == "-" ? STDIN_FILENO : Self.open(name)
         try Interrupt.check()
         guard file >= 0 else { throw Failure(.noInput, "\(SystemError(name))") }
-        unpacker = try Unpacker(file, name, takesKMZ: takesKMZ)
-        descriptor = unpacker?.descriptor ?? file
         var status = stat()
         let isFile = unsafe fstat(file, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        // Unpacking KMZ begins at the end of the file, which a pipe cannot provide first.
+        unpacker = try Unpacker(file, name, takesKMZ: takesKMZ && isFile)
+        descriptor = unpacker?.descriptor ?? file
         size = isFile && unpacker == nil ? Int(status.st_size) : nil
         isStream = !isFile
         isEndedBySignals = endsBySignal && isStream

@@ -13,8 +13,6 @@ final class Unpacker {
         /// The Debian package of the program.
         let package: String
         var arguments = ["-dc"]
-        /// Whether unpacking begins at the end of the file, which a pipe cannot provide first.
-        var needsFile = false
     }
 
     /// The descriptor to read instead of the file.
@@ -33,7 +31,7 @@ final class Unpacker {
     /// KMZ: a zip file with a KML file in it.
     private static let kmz = Format(
         beginning: [0x50, 0x4b, 0x03, 0x04], program: "unzip", package: "unzip",
-        arguments: ["-p", "/dev/stdin", "*.kml"], needsFile: true)
+        arguments: ["-p", "/dev/stdin", "*.kml"])
 
     /// Starts the program that unpacks a file; `nil` if the file is not packed. Nothing of the file is consumed.
     ///
@@ -41,9 +39,7 @@ final class Unpacker {
     init?(_ file: CInt, _ name: String, takesKMZ: Bool) throws {
         let first = try Self.first(of: file, name)
         let formats = Self.formats + (takesKMZ ? [Self.kmz] : [])
-        guard let format = formats.first(where: { first.starts(with: $0.beginning) }),
-            !format.needsFile || Self.isRegular(file)
-        else { return nil }
+        guard let format = formats.first(where: { first.starts(with: $0.beginning) }) else { return nil }
         guard let path = Program.find(format.program) else {
             throw Failure(
                 .unavailable,
@@ -72,11 +68,6 @@ final class Unpacker {
         guard try Program.wait(for: process) else {
             throw Failure(.dataError, "\(name) cannot be unpacked completely by \(program): it is damaged or cut off")
         }
-    }
-
-    private static func isRegular(_ file: CInt) -> Bool {
-        var status = stat()
-        return unsafe fstat(file, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 
     // MARK: The first bytes
