@@ -48,7 +48,7 @@ package struct MCAPWriter {
     /// - Returns: its id, for channels.
     package mutating func addSchema(_ name: String, _ schema: [UInt8]) -> UInt16 {
         let id = UInt16(schemas.count + 1)
-        schemas.append(Self.record(.schema, [.short(id), .text(name), .text("jsonschema"), .list(schema)]))
+        schemas.append(Self.record(.schema, [.number(id), .text(name), .text("jsonschema"), .list(schema)]))
         chunk += schemas[schemas.count - 1]
         return id
     }
@@ -58,7 +58,7 @@ package struct MCAPWriter {
     /// - Returns: its id, for messages.
     package mutating func addChannel(_ topic: String, schema: UInt16) -> UInt16 {
         let id = UInt16(channels.count + 1)
-        let record = Self.record(.channel, [.short(id), .short(schema), .text(topic), .text("json"), .list([])])
+        let record = Self.record(.channel, [.number(id), .number(schema), .text(topic), .text("json"), .list([])])
         channels.append(Channel(record: record))
         chunk += record
         return id
@@ -71,11 +71,11 @@ package struct MCAPWriter {
     ///   - timeNs: nanoseconds of the recording's clock; not before the previous message.
     package mutating func add(_ message: [UInt8], to channel: UInt16, at timeNs: UInt64) {
         let index = Int(channel) - 1
-        channels[index].index += Self.bytes([.long(timeNs), .long(UInt64(chunk.count))])
+        channels[index].index += Self.bytes([.number(timeNs), .number(UInt64(chunk.count))])
         channels[index].messages += 1
         let sequence = UInt32(truncatingIfNeeded: channels[index].messages)
         chunk += Self.record(
-            .message, [.short(channel), .word(sequence), .long(timeNs), .long(timeNs), .bytes(message)])
+            .message, [.number(channel), .number(sequence), .number(timeNs), .number(timeNs), message])
         chunkTimes = (chunkTimes?.lowerBound ?? timeNs)...timeNs
         times = (times?.lowerBound ?? timeNs)...timeNs
         if chunk.count >= Self.chunkSize { endChunk() }
@@ -84,7 +84,7 @@ package struct MCAPWriter {
     /// Ends the file. Nothing can be added afterwards.
     package mutating func finish() {
         endChunk()
-        write(Self.record(.dataEnd, [.word(checksum.value)]))
+        write(Self.record(.dataEnd, [.number(checksum.value)]))
         checksum = CRC32()
         let start = offset
         let groups: [(Opcode, [[UInt8]])] = [
@@ -97,13 +97,14 @@ package struct MCAPWriter {
             records.forEach { write($0) }
             offsets += Self.record(
                 .summaryOffset,
-                [.byte(opcode.rawValue), .long(UInt64(groupStart)), .long(UInt64(offset - groupStart))])
+                [[opcode.rawValue], .number(UInt64(groupStart)), .number(UInt64(offset - groupStart))])
         }
         let offsetsStart = offset
         write(offsets)
         // The last four bytes are the checksum of everything from the beginning of the summary up to them.
-        write(Self.record(.footer, [.long(UInt64(start)), .long(UInt64(offsetsStart)), .word(0)]).dropLast(4))
-        write(Self.bytes([.word(checksum.value)]))
+        let footer: [[UInt8]] = [.number(UInt64(start)), .number(UInt64(offsetsStart)), .number(UInt32(0))]
+        write(Self.record(.footer, footer).dropLast(4))
+        write([UInt8].number(checksum.value))
         write(Self.magic)
     }
 
@@ -125,33 +126,34 @@ package struct MCAPWriter {
             Self.record(
                 .chunk,
                 [
-                    .long(first), .long(last), .long(size), .word(sum.value), .text(""), .long(size), .bytes(chunk),
+                    .number(first), .number(last), .number(size), .number(sum.value), .text(""), .number(size), chunk,
                 ]))
         let end = offset
         var indexes: [UInt8] = []
         for id in channels.indices where !channels[id].index.isEmpty {
-            indexes += Self.bytes([.short(UInt16(id + 1)), .long(UInt64(offset))])
-            write(Self.record(.messageIndex, [.short(UInt16(id + 1)), .list(channels[id].index)]))
+            indexes += Self.bytes([.number(UInt16(id + 1)), .number(UInt64(offset))])
+            write(Self.record(.messageIndex, [.number(UInt16(id + 1)), .list(channels[id].index)]))
             channels[id].index = []
         }
         chunkIndexes.append(
             Self.record(
                 .chunkIndex,
                 [
-                    .long(first), .long(last), .long(UInt64(start)), .long(UInt64(end - start)), .list(indexes),
-                    .long(UInt64(offset - end)), .text(""), .long(size), .long(size),
+                    .number(first), .number(last), .number(UInt64(start)), .number(UInt64(end - start)), .list(indexes),
+                    .number(UInt64(offset - end)), .text(""), .number(size), .number(size),
                 ]))
         (chunk, chunkTimes) = ([], nil)
     }
 
     private var statistics: [UInt8] {
-        let counts = channels.enumerated().map { Self.bytes([.short(UInt16($0 + 1)), .long($1.messages)]) }
+        let counts = channels.enumerated().map { Self.bytes([.number(UInt16($0 + 1)), .number($1.messages)]) }
         return Self.record(
             .statistics,
             [
-                .long(channels.reduce(0) { $0 + $1.messages }), .short(UInt16(schemas.count)),
-                .word(UInt32(channels.count)), .word(0), .word(0), .word(UInt32(chunkIndexes.count)),
-                .long(times?.lowerBound ?? 0), .long(times?.upperBound ?? 0), .list(Array(counts.joined())),
+                .number(channels.reduce(UInt64(0)) { $0 + $1.messages }), .number(UInt16(schemas.count)),
+                .number(UInt32(channels.count)), .number(UInt32(0)), .number(UInt32(0)),
+                .number(UInt32(chunkIndexes.count)), .number(times?.lowerBound ?? 0),
+                .number(times?.upperBound ?? 0), .list(Self.bytes(counts)),
             ])
     }
 
@@ -163,48 +165,25 @@ package struct MCAPWriter {
 
     // MARK: Bytes
 
-    /// A part of a record; numbers are little-endian.
-    private enum Field {
-        case byte(UInt8)
-        case short(UInt16)
-        case word(UInt32)
-        case long(UInt64)
-        /// Preceded by its length in bytes.
-        case text(String)
-        /// Preceded by its length in bytes.
-        case list([UInt8])
-        case bytes([UInt8])
-    }
-
-    private static func record(_ opcode: Opcode, _ fields: [Field]) -> [UInt8] {
+    private static func record(_ opcode: Opcode, _ fields: [[UInt8]]) -> [UInt8] {
         let content = bytes(fields)
-        return bytes([.byte(opcode.rawValue), .long(UInt64(content.count)), .bytes(content)])
+        return bytes([[opcode.rawValue], .number(UInt64(content.count)), content])
     }
 
-    private static func bytes(_ fields: [Field]) -> [UInt8] {
-        var bytes: [UInt8] = []
-        func add(_ number: some FixedWidthInteger) {
-            for shift in stride(from: 0, to: number.bitWidth, by: 8) {
-                bytes.append(UInt8(truncatingIfNeeded: number >> shift))
-            }
-        }
-        for field in fields {
-            switch field {
-            case .byte(let byte): bytes.append(byte)
-            case .short(let number): add(number)
-            case .word(let number): add(number)
-            case .long(let number): add(number)
-            case .text(let text):
-                add(UInt32(text.utf8.count))
-                bytes += text.utf8
-            case .list(let list):
-                add(UInt32(list.count))
-                bytes += list
-            case .bytes(let more): bytes += more
-            }
-        }
-        return bytes
+    private static func bytes(_ fields: [[UInt8]]) -> [UInt8] { fields.reduce(into: []) { $0 += $1 } }
+}
+
+/// The fields of a record.
+extension [UInt8] {
+    /// Returns a number in all of its bytes, the lowest first.
+    fileprivate static func number(_ number: some FixedWidthInteger) -> [UInt8] {
+        stride(from: 0, to: number.bitWidth, by: 8).map { UInt8(truncatingIfNeeded: number >> $0) }
     }
+
+    /// Returns bytes, preceded by their number.
+    fileprivate static func list(_ bytes: [UInt8]) -> [UInt8] { number(UInt32(bytes.count)) + bytes }
+
+    fileprivate static func text(_ text: String) -> [UInt8] { list(Array(text.utf8)) }
 }
 
 /// The CRC-32 of IEEE 802.3, which zlib also uses.
