@@ -147,6 +147,7 @@ struct RecordingParser: Sendable {
 
     /// Parses an object, or a line, of a format whose parser makes the frames itself.
     mutating func parse(object text: Span<UInt8>, number: Int, _ body: (RecordedFrame) throws -> Void) throws {
+        var damage: Damaged?
         do {
             switch format {
             case .androidInput: try androidScript.parseInput(text, &notes)
@@ -157,13 +158,14 @@ struct RecordingParser: Sendable {
                 defer { format = web.format }
                 try web.parse(text, &notes)
             }
-            // A script's or a log's other lines may be anything.
-            let isOther = format == .androidInput || format == .monkey || format == .motionEvents
-            if !isOther || !frames.isEmpty { understood += 1 }
         } catch {
-            try damaged(error, text, number)
+            damage = error
         }
-        try handFrames(body)
+        let frames = takeFrames()
+        // A script's or a log's other lines may be anything.
+        let isOther = format == .androidInput || format == .monkey || format == .motionEvents
+        if let damage { try damaged(damage, text, number) } else if !isOther || !frames.isEmpty { understood += 1 }
+        for frame in frames { try hand(frame, body) }
     }
 
     mutating func endArray(_ body: (RecordedFrame) throws -> Void) throws {
@@ -172,19 +174,19 @@ struct RecordingParser: Sendable {
         try handFrames(body)
     }
 
-    /// The frames from the last line or object of a format whose parser makes them itself.
-    private var frames: [ContactFrame] {
+    /// Returns the frames from the last line or object of a format whose parser makes them itself.
+    private mutating func takeFrames() -> [ContactFrame] {
         switch format {
-        case .androidInput, .monkey: androidScript.frames
-        case .motionEvents: motionEvents.frames
-        case .libinputDebugEvents: libinputTouches.fingers.frames
-        case .rrweb: session.frames
-        default: web.frames
+        case .androidInput, .monkey: androidScript.fingers.take()
+        case .motionEvents: motionEvents.fingers.take()
+        case .libinputDebugEvents: libinputTouches.fingers.take()
+        case .rrweb: session.fingers.take()
+        default: web.fingers.take()
         }
     }
 
     private mutating func handFrames(_ body: (RecordedFrame) throws -> Void) throws {
-        for frame in frames { try hand(frame, body) }
+        for frame in takeFrames() { try hand(frame, body) }
     }
 
     // MARK: Events
@@ -253,8 +255,8 @@ struct RecordingParser: Sendable {
         case .libinputDebugEvents: libinputTouches.finish(&notes)
         case .webTouches, .devTools, .webDriver: web.finish(&notes)
         case .rrweb: session.finish(&notes)
-        case .motionEvents: motionEvents.finish(&notes)
-        case .androidInput, .monkey: androidScript.finish(&notes)
+        case .motionEvents: motionEvents.fingers.finish(&notes)
+        case .androidInput, .monkey: androidScript.fingers.finish(&notes)
         case .sendevent where sendevent.isTimeless: throw RecordingError.noTimes
         case .evemu, .getevent, .evtest, .libinputRecord, .hidRecorder, .pythonEvdev, .sendevent, .inputEvents:
             if tracker.finish(&notes) { try hand(tracker.frame, body) }

@@ -8,8 +8,7 @@ struct FingerFrames {
         var contact: Contact
     }
 
-    /// The frames since the last call of ``clear()``.
-    private(set) var frames: [ContactFrame] = []
+    private var frames: [ContactFrame] = []
     var clock = FrameClock()
 
     private var fingers: [Finger] = []
@@ -29,8 +28,11 @@ struct FingerFrames {
 
     func isDown(_ identifier: Double) -> Bool { fingers.contains { $0.identifier == identifier } }
 
-    /// Drops the frames that have been returned.
-    mutating func clear() { frames.removeAll(keepingCapacity: true) }
+    /// Returns the frames since the last call.
+    mutating func take() -> [ContactFrame] {
+        defer { frames = [] }
+        return frames
+    }
 
     // MARK: Fingers
 

@@ -13,10 +13,8 @@ import MapCamera
 
 /// A player of adb and monkey scripts.
 struct AndroidScript {
-    /// The frames from the last line.
-    var frames: [ContactFrame] { fingers.frames }
+    var fingers = FingerFrames()
 
-    private var fingers = FingerFrames()
     private var timeMs = 0.0
     /// Milliseconds per frame, if the caller knows.
     private let stepMs: Double?
@@ -60,9 +58,8 @@ struct AndroidScript {
             call.name)
     }
 
-    /// Plays a line of commands, and sets ``frames`` to what it made.
+    /// Plays a line of commands.
     mutating func parseInput(_ line: Span<UInt8>, _ notes: inout RecordingNotes) throws(Damaged) {
-        fingers.clear()
         for command in ShellCommand.all(line) {
             if let slept = command.sleeps(line) {
                 pass(Double(slept) / 1000)
@@ -101,9 +98,8 @@ struct AndroidScript {
 
     // MARK: Monkey
 
-    /// Plays a line of a monkey script, and sets ``frames`` to what it made.
+    /// Plays a line of a monkey script.
     mutating func parseMonkey(_ line: Span<UInt8>, _ notes: inout RecordingNotes) throws(Damaged) {
-        fingers.clear()
         var index = 0
         if Scan.word("speed=", line, &index) {
             guard let speed = Scan.real(line, &index), speed > 0 else { throw Damaged() }
@@ -221,12 +217,6 @@ struct AndroidScript {
     private mutating func spend(_ milliseconds: Double) throws(Damaged) {
         guard milliseconds <= Self.longestMs - glidedMs else { throw Damaged() }
         glidedMs += milliseconds
-    }
-
-    /// Ends the recording; fingers that are still down are cancelled.
-    mutating func finish(_ notes: inout RecordingNotes) {
-        fingers.clear()
-        fingers.finish(&notes)
     }
 }
 

@@ -18,7 +18,7 @@ struct LibinputTouches {
         var y = 0.0
     }
 
-    /// The fingers by slot, and their frames from the last line. Gestures have the same clock.
+    /// The fingers by slot. Gestures have the same clock.
     var fingers = FingerFrames()
     /// The surface, once a finger has had a position.
     private(set) var device: DeviceDescription?
@@ -33,7 +33,6 @@ struct LibinputTouches {
     /// Reads the rest of a line after `TOUCH_`. It may complete a frame: the current one, or the previous one if the
     /// lines that end frames are missing.
     mutating func parse(_ line: Span<UInt8>, _ index: inout Int, _ notes: inout RecordingNotes) throws(Damaged) {
-        fingers.clear()
         guard let report = report(line, &index) else { throw Damaged() }
         if report.kind == .frame { return finishFrame(&notes) }
         guard let time = report.time else { throw Damaged() }
@@ -107,7 +106,6 @@ struct LibinputTouches {
 
     /// Ends the current frame, if there is one.
     mutating func finishFrame(_ notes: inout RecordingNotes) {
-        fingers.clear()
         if let time = pending { fingers.complete(atMicroseconds: time, isCancelled: isCancelled, &notes) }
         (pending, isCancelled) = (nil, false)
     }

@@ -18,10 +18,7 @@ struct MotionEvents {
         case other
     }
 
-    /// The frames from the last line.
-    var frames: [ContactFrame] { fingers.frames }
-
-    private var fingers = FingerFrames()
+    var fingers = FingerFrames()
     /// The times of lines without a time.
     private var steps: FrameSteps
 
@@ -45,9 +42,8 @@ struct MotionEvents {
         return begin(line, &index) && events.read(line, &index) && events.action != .other
     }
 
-    /// Reads a line, and sets ``frames`` to what it made.
+    /// Reads a line.
     mutating func parse(_ line: Span<UInt8>, _ notes: inout RecordingNotes) throws(Damaged) {
-        fingers.clear()
         var index = 0
         guard Self.begin(line, &index) else { return }
         guard read(line, &index), let action else { throw Damaged() }
@@ -158,11 +154,5 @@ struct MotionEvents {
         guard let exponent = Scan.decimal(line, &index), -40...40 ~= exponent else { return nil }
         for _ in 0..<abs(exponent) { value = exponent < 0 ? value / 10 : value * 10 }
         return abs(value) <= 1e9 ? value : nil
-    }
-
-    /// Ends the recording; fingers that are still down are cancelled.
-    mutating func finish(_ notes: inout RecordingNotes) {
-        fingers.clear()
-        fingers.finish(&notes)
     }
 }

@@ -25,10 +25,8 @@ struct RRWeb {
 
     /// The page's viewport as a device, as far as it is known.
     private(set) var device = DeviceDescription(isInPoints: true)
-    /// The frames from the last object.
-    var frames: [ContactFrame] { fingers.frames }
+    var fingers = FingerFrames()
 
-    private var fingers = FingerFrames()
     /// Events that earlier ones may still precede, sorted by time.
     private var pending: [Event] = []
     private var latestMs = -Double.infinity
@@ -59,9 +57,8 @@ struct RRWeb {
         json["type"]?.number != nil && json["timestamp"]?.number != nil && json["data"]?.object != nil
     }
 
-    /// Reads an object, and sets ``frames`` to what it made.
+    /// Reads an object.
     mutating func parse(_ text: Span<UInt8>, _ notes: inout RecordingNotes) throws(Damaged) {
-        fingers.clear()
         if Scan.isAtEnd(text, 0) { return }
         guard let json = try? JSONValue(reading: text) else { throw Damaged() }
         for event in json["events"]?.array ?? [json] {
@@ -166,7 +163,6 @@ struct RRWeb {
 
     /// Ends the recording; fingers that are still down are cancelled.
     mutating func finish(_ notes: inout RecordingNotes) {
-        fingers.clear()
         // Skips what cannot be played: its line was read long ago.
         while !pending.isEmpty { try? release(before: .infinity, &notes) }
         if hasTouches { notes.add(.oneFinger) }

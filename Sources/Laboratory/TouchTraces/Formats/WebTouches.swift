@@ -17,15 +17,12 @@ struct WebTouches {
     private(set) var format = RecordingFormat.webTouches
     /// The viewport as a device, as far as it is known.
     private(set) var device = DeviceDescription(isInPoints: true)
-    private var fingers = FingerFrames()
+    var fingers = FingerFrames()
     private var steps: FrameSteps
     private var isDevToolsOfSingleFingers = false
     private var script = WebDriverScript()
 
     init(rate: Double?) { steps = FrameSteps(rate: rate) }
-
-    /// The frames from the last object.
-    var frames: [ContactFrame] { fingers.frames }
 
     /// Returns whether only recordings of this format can contain an object. An object over several lines, or in an
     /// array, may be of any of its shapes.
@@ -47,9 +44,8 @@ struct WebTouches {
         var isOfTouches: Bool { rawValue.hasPrefix("touch") }
     }
 
-    /// Reads an object, and sets ``frames`` to what it made.
+    /// Reads an object.
     mutating func parse(_ text: Span<UInt8>, _ notes: inout RecordingNotes) throws(Damaged) {
-        fingers.clear()
         if Scan.isAtEnd(text, 0) { return }
         guard let value = WebValue(text) else { throw Damaged() }
         if let sources = value.sources {
@@ -76,14 +72,10 @@ struct WebTouches {
     }
 
     /// Ends an array, and with it a script whose elements were the fingers.
-    mutating func endArray(_ notes: inout RecordingNotes) {
-        fingers.clear()
-        play(&notes)
-    }
+    mutating func endArray(_ notes: inout RecordingNotes) { play(&notes) }
 
     /// Ends the recording; fingers that are still down are cancelled.
     mutating func finish(_ notes: inout RecordingNotes) {
-        fingers.clear()
         play(&notes)
         fingers.finish(&notes)
     }
