@@ -5,8 +5,8 @@ struct UTF16Text {
     private let isBigEndian: Bool
     /// The first byte of an incomplete unit.
     private var half: UInt8?
-    /// The first unit of an incomplete surrogate pair.
-    private var lead: UInt16?
+    /// The first unit of an incomplete surrogate pair, if any.
+    private var lead: [UInt16] = []
 
     /// The length of the byte order mark.
     static let markLength = 2
@@ -23,8 +23,7 @@ struct UTF16Text {
 
     /// Reads the next bytes, and returns what they complete.
     mutating func read(_ bytes: Span<UInt8>) -> [UInt8] {
-        var text: [UInt8] = []
-        text.reserveCapacity(bytes.count)
+        var units = lead
         for index in bytes.indices {
             guard let first = half else {
                 half = bytes[index]
@@ -32,24 +31,9 @@ struct UTF16Text {
             }
             half = nil
             let (high, low) = isBigEndian ? (first, bytes[index]) : (bytes[index], first)
-            read(UInt16(high) << 8 | UInt16(low), into: &text)
+            units.append(UInt16(high) << 8 | UInt16(low))
         }
-        return text
-    }
-
-    private mutating func read(_ unit: UInt16, into text: inout [UInt8]) {
-        if let lead {
-            self.lead = nil
-            if UTF16.isTrailSurrogate(unit) {
-                let scalar = 0x10000 + UInt32(lead & 0x3ff) << 10 + UInt32(unit & 0x3ff)
-                return Self.write(Unicode.Scalar(scalar), into: &text)
-            }
-            Self.write(nil, into: &text)
-        }
-        if UTF16.isLeadSurrogate(unit) { lead = unit } else { Self.write(Unicode.Scalar(unit), into: &text) }
-    }
-
-    private static func write(_ scalar: Unicode.Scalar?, into text: inout [UInt8]) {
-        text.append(contentsOf: UTF8.encode(scalar ?? "\u{fffd}") ?? UTF8.encodedReplacementCharacter)
+        lead = units.suffix(1).filter(UTF16.isLeadSurrogate)
+        return Array(String(decoding: units.dropLast(lead.count), as: UTF16.self).utf8)
     }
 }
