@@ -31,10 +31,8 @@ struct LibinputGestures {
     private(set) var events: [GestureEvent] = []
     private(set) var timeMs = 0.0
 
-    private var active: Report.Kind?
-    private var translation = ScreenPoint(x: 0, y: 0)
-    private var scale = 1.0
-    private var turned = 0.0
+    /// The active gesture; its translation and its rotation are those since it began.
+    private var active: Report?
 
     /// Returns whether only recordings of this tool can contain a line.
     static func recognizes(_ line: Span<UInt8>) -> Bool {
@@ -163,31 +161,25 @@ struct LibinputGestures {
     // MARK: Gestures
 
     private mutating func handle(_ report: Report, _ rotation: Rotation, _ notes: inout RecordingNotes) {
-        if report.phase == .begin || active != nil && active != report.kind {
-            cancel()
+        if report.phase == .begin || active?.kind != report.kind { cancel() }
+        let hasBegun = active != nil
+        var gesture = active ?? Report(kind: report.kind, phase: .begin, time: report.time)
+        if report.phase == .update {
+            gesture.translation = gesture.translation + rotation.turn(report.translation)
+            gesture.scale = report.scale
+            gesture.rotation += report.rotation
         }
-        let hasBegun = active == report.kind
-        if !hasBegun { begin(report.kind) }
+        active = gesture
         switch report.phase {
         case .begin: emit(.began)
         case .update:
             // A scroll has no line for its beginning.
             if !hasBegun, report.kind != .scroll { notes.add(.noBegin) }
-            translation = translation + rotation.turn(report.translation)
-            scale = report.scale
-            turned += report.rotation
             emit(hasBegun || report.kind != .scroll ? .changed : .began)
         case .end:
             if hasBegun { emit(report.isCancelled ? .cancelled : .ended) }
             active = nil
         }
-    }
-
-    private mutating func begin(_ kind: Report.Kind) {
-        active = kind
-        translation = ScreenPoint(x: 0, y: 0)
-        scale = 1
-        turned = 0
     }
 
     private mutating func cancel() {
@@ -197,10 +189,10 @@ struct LibinputGestures {
 
     private mutating func emit(_ phase: GesturePhase) {
         guard let active else { return }
-        events.append(GestureEvent(.pan, phase, .pan(translation), time: timeMs))
-        guard active == .pinch else { return }
-        events.append(GestureEvent(.pinch, phase, .pinch(scale), time: timeMs))
-        events.append(GestureEvent(.rotate, phase, .rotate(turned), time: timeMs))
+        events.append(GestureEvent(.pan, phase, .pan(active.translation), time: timeMs))
+        guard active.kind == .pinch else { return }
+        events.append(GestureEvent(.pinch, phase, .pinch(active.scale), time: timeMs))
+        events.append(GestureEvent(.rotate, phase, .rotate(active.rotation), time: timeMs))
     }
 
     /// Ends the recording. Returns whether this cancelled a gesture.
