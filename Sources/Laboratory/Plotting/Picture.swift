@@ -150,19 +150,14 @@ package struct Picture {
         .beyond{fill:#59636e;fill-opacity:.18}
         .curve,.distance{fill:none;stroke:#1c2127;stroke-width:1.6;stroke-linejoin:round}
         .gesture{fill:#0072b2}
-        .track{fill:none;stroke-width:1.8;stroke-linejoin:round;stroke-linecap:round}
-        .landed{fill:none;stroke-width:1.5}
-        .lifted{stroke:none}
-        .track.t0,.landed.t0{stroke:#0072b2}
-        .track.t1,.landed.t1{stroke:#d55e00}
-        .track.t2,.landed.t2{stroke:#00795a}
-        .track.t3,.landed.t3{stroke:#8f3f87}
-        .track.t4,.landed.t4{stroke:#8a6d00}
-        .lifted.t0{fill:#0072b2}
-        .lifted.t1{fill:#d55e00}
-        .lifted.t2{fill:#00795a}
-        .lifted.t3{fill:#8f3f87}
-        .lifted.t4{fill:#8a6d00}
+        .track{fill:none;stroke:currentColor;stroke-width:1.8;stroke-linejoin:round;stroke-linecap:round}
+        .landed{fill:none;stroke:currentColor;stroke-width:1.5}
+        .lifted{fill:currentColor;stroke:none}
+        .t0{color:#0072b2}
+        .t1{color:#d55e00}
+        .t2{color:#00795a}
+        .t3{color:#8f3f87}
+        .t4{color:#8a6d00}
         .cancelled{fill:none;stroke:#1c2127;stroke-width:1.4}
         .command{fill:none;stroke:#8f3f87;stroke-width:1.6}
         .started{fill:#1c2127}
@@ -206,16 +201,11 @@ package struct Picture {
         .limit,.curve,.distance,.cancelled,.bar{stroke:#e4e7ea}
         .beyond{fill:#9ba5af}
         .gesture{fill:#56b4e9}
-        .track.t0,.landed.t0{stroke:#56b4e9}
-        .track.t1,.landed.t1{stroke:#f28b30}
-        .track.t2,.landed.t2{stroke:#2fc79b}
-        .track.t3,.landed.t3{stroke:#d99bd2}
-        .track.t4,.landed.t4{stroke:#e3c34a}
-        .lifted.t0{fill:#56b4e9}
-        .lifted.t1{fill:#f28b30}
-        .lifted.t2{fill:#2fc79b}
-        .lifted.t3{fill:#d99bd2}
-        .lifted.t4{fill:#e3c34a}
+        .t0{color:#56b4e9}
+        .t1{color:#f28b30}
+        .t2{color:#2fc79b}
+        .t3{color:#d99bd2}
+        .t4{color:#e3c34a}
         .command{stroke:#d99bd2}
         .started{fill:#e4e7ea}
         .idle{fill:#14181c;stroke:#e4e7ea}
