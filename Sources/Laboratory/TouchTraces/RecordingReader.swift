@@ -125,13 +125,12 @@ public struct RecordingReader: Sendable {
         if let events = BinaryEvents.recognize(first.span) {
             parser.format = .inputEvents
             shape = .events(events)
-        } else if let text = UTF16Text(first.span) {
-            utf16 = text
-            first.removeFirst(UTF16Text.markLength)
-            shape = .unknown
         } else {
-            first.removeFirst(Self.markLength(first.span))
             shape = .unknown
+            utf16 = UTF16Text(first.span)
+            // Some editors put a byte order mark in front of UTF-8, too.
+            let mark = utf16 != nil ? UTF16Text.markLength : first.starts(with: [0xef, 0xbb, 0xbf]) ? 3 : 0
+            first.removeFirst(mark)
         }
         try read(first.span, body)
     }
@@ -171,12 +170,6 @@ public struct RecordingReader: Sendable {
 
     private static func append(_ bytes: Span<UInt8>, to array: inout [UInt8]) {
         unsafe bytes.withUnsafeBufferPointer { unsafe array.append(contentsOf: $0) }
-    }
-
-    /// Returns the length of the byte order mark that some editors put in front, or 0.
-    private static func markLength(_ bytes: Span<UInt8>) -> Int {
-        let isMarked = bytes.count >= 3 && bytes[0] == 0xef && bytes[1] == 0xbb && bytes[2] == 0xbf
-        return isMarked ? 3 : 0
     }
 
     // MARK: Events

@@ -75,7 +75,6 @@ public final class TraceConverter {
     ///
     /// - Throws: ``RecordingError`` if it is not a recording, and whatever `body` throws.
     public func read(_ bytes: Span<UInt8>, _ body: (Span<UInt8>) throws -> Void) throws {
-        let maker = maker
         try reader.read(bytes) { maker.handle($0) }
         try maker.handOut(body)
     }
@@ -87,7 +86,6 @@ public final class TraceConverter {
     ///
     /// - Throws: whatever `body` throws.
     public func assumeRange(_ body: (Span<UInt8>) throws -> Void) throws {
-        let maker = maker
         try reader.assumeRange { maker.handle($0) }
         try maker.handOut(body)
     }
@@ -96,7 +94,6 @@ public final class TraceConverter {
     ///
     /// - Throws: ``RecordingError`` if it was not a recording, and whatever `body` throws.
     public func finish(_ body: (Span<UInt8>) throws -> Void) throws {
-        let maker = maker
         try reader.finish { maker.handle($0) }
         if reader.format != .trace { maker.end() }
         try maker.handOut(body)
@@ -207,9 +204,7 @@ private final class TraceMaker {
     /// Writes the end of the trace. A recording without a finger is a trace, too.
     func end() {
         guard !options.isLive else { return }
-        if surface == nil {
-            begin(options.surface.viewport ?? .standard, nil)
-        }
+        if surface == nil { begin(options.surface.viewport ?? .standard, nil) }
         lines.traceEnd()
     }
 }
