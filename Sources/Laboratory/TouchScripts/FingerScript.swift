@@ -53,32 +53,28 @@ package struct FingerScript: Equatable, Sendable {
 
     /// The script as touches of a web page, one event per line.
     package var webTouches: [UInt8] {
-        var line = LineWriter()
-        line.write(JSONValue.object(told))
-        line.write("\n")
+        var lines: [UInt8] = []
+        lines.append(line: told)
         var before: [Touch] = []
-        for frame in frames {
-            guard frame.touches != before else { continue }
+        for frame in frames where frame.touches != before {
             let ids = (before: Set(before.map(\.id)), now: Set(frame.touches.map(\.id)))
             let type =
                 !ids.now.isSubset(of: ids.before)
                 ? "touchstart"
                 : ids.before.isSubset(of: ids.now) ? "touchmove" : frame.isCancelled ? "touchcancel" : "touchend"
-            line.write(
-                JSONValue.object([
-                    "type": .string(type), "timeStamp": .number((frame.timeMs * 1000).rounded() / 1000),
-                    "touches": .array(
-                        frame.touches.map { touch in
-                            .object([
-                                "identifier": .number(Double(touch.id)), "clientX": .number(touch.position.x),
-                                "clientY": .number(touch.position.y),
-                            ])
-                        }),
-                ]))
-            line.write("\n")
+            let touches = frame.touches.map { touch -> JSONValue in
+                .object([
+                    "identifier": .number(Double(touch.id)), "clientX": .number(touch.position.x),
+                    "clientY": .number(touch.position.y),
+                ])
+            }
+            lines.append(line: [
+                "type": .string(type), "timeStamp": .number((frame.timeMs * 1000).rounded() / 1000),
+                "touches": .array(touches),
+            ])
             before = frame.touches
         }
-        return line.bytes
+        return lines
     }
 
     /// Returns the trace that a recording of this script makes.
@@ -89,4 +85,9 @@ package struct FingerScript: Equatable, Sendable {
             surface: SurfaceOptions(viewport: viewport, rotation: .none), position: position)
         return try TraceConverter.trace(of: webTouches, options)
     }
+}
+
+extension [UInt8] {
+    /// Appends an object as a line of its own.
+    mutating func append(line object: JSONObject) { self += JSONValue.object(object).bytes + [0x0a] }
 }

@@ -86,41 +86,34 @@ package enum ScriptFormat: String, CaseIterable, Sendable {
     /// Writes the viewport, in whole pixels for Chrome, and then messages as Chrome requires: with all points that are
     /// down, or those that lift; the message that lifts the last ones must have none.
     private static func devtools(_ script: FingerScript) -> [UInt8] {
-        var line = LineWriter()
+        var lines: [UInt8] = []
         var screen: JSONObject = [
             "width": .number(script.viewport.width.rounded(.up)),
             "height": .number(script.viewport.height.rounded(.up)),
             "deviceScaleFactor": .number(1), "mobile": .bool(true),
         ]
         screen["trace"] = script.told["trace"]
-        line.write(
-            JSONValue.object(["method": .string("Emulation.setDeviceMetricsOverride"), "params": .object(screen)]))
-        line.write("\n")
+        lines.append(line: ["method": .string("Emulation.setDeviceMetricsOverride"), "params": .object(screen)])
         var before: [Touch] = []
         for frame in script.frames where frame.touches != before {
             let (now, old) = (Set(frame.touches.map(\.id)), Set(before.map(\.id)))
             let lifted = now.isEmpty ? [] : before.filter { !now.contains($0.id) }
             let type = now.isEmpty || !lifted.isEmpty ? "touchEnd" : now == old ? "touchMove" : "touchStart"
-            let touches = lifted.isEmpty ? frame.touches : lifted
-            line.write(
-                JSONValue.object([
-                    "method": .string("Input.dispatchTouchEvent"),
-                    "params": .object([
-                        "type": .string(type),
-                        "touchPoints": .array(
-                            touches.map { touch in
-                                .object([
-                                    "x": .number(touch.position.x), "y": .number(touch.position.y),
-                                    "id": .number(Double(touch.id)),
-                                ])
-                            }),
-                        "timestamp": .number((frame.timeMs * 1000).rounded() / 1e6),
-                    ]),
-                ]))
-            line.write("\n")
+            let points = (lifted.isEmpty ? frame.touches : lifted).map { touch -> JSONValue in
+                .object([
+                    "x": .number(touch.position.x), "y": .number(touch.position.y), "id": .number(Double(touch.id)),
+                ])
+            }
+            lines.append(line: [
+                "method": .string("Input.dispatchTouchEvent"),
+                "params": .object([
+                    "type": .string(type), "touchPoints": .array(points),
+                    "timestamp": .number((frame.timeMs * 1000).rounded() / 1e6),
+                ]),
+            ])
             before = frame.touches
         }
-        return line.bytes
+        return lines
     }
 
     // MARK: Linux touchscreen
@@ -190,12 +183,11 @@ package enum ScriptFormat: String, CaseIterable, Sendable {
     private static let registrationMs = 2000
 
     private static func uinputScript(_ script: CanonicalScript) -> [UInt8] {
-        var line = LineWriter()
-        func write(_ command: String, _ members: [(name: String, value: JSONValue)]) {
+        var lines: [UInt8] = []
+        func write(_ command: String, _ members: JSONObject) {
             var object: JSONObject = ["id": .number(1), "command": .string(command)]
-            for (name, value) in members { object[name] = value }
-            line.write(JSONValue.object(object))
-            line.write("\n")
+            for member in members.members { object[member.name] = member.value }
+            lines.append(line: object)
         }
         func bits(_ request: Int, _ numbers: [Int]) -> JSONValue {
             .object(["type": .number(Double(request)), "data": .array(numbers.map { .number(Double($0)) })])
@@ -205,37 +197,32 @@ package enum ScriptFormat: String, CaseIterable, Sendable {
         write(
             "register",
             [
-                ("name", .string("Gimbal touchscreen")), ("vid", .number(0)), ("pid", .number(0)),
-                ("bus", .string("usb")),
-                (
-                    "configuration",
-                    .array([bits(100, [1, 3]), bits(101, [0x14a]), bits(103, axes.map(\.code)), bits(110, [1])])
-                ),
-                (
-                    "abs_info",
-                    .array(
-                        axes.map { axis in
-                            .object([
-                                "code": .number(Double(axis.code)),
-                                "info": .object([
-                                    "value": .number(0), "minimum": .number(0),
-                                    "maximum": .number(Double(axis.most)), "fuzz": .number(0), "flat": .number(0),
-                                    "resolution": .number(Double(axis.resolution)),
-                                ]),
-                            ])
-                        })
-                ),
+                "name": .string("Gimbal touchscreen"), "vid": .number(0), "pid": .number(0), "bus": .string("usb"),
+                "configuration": .array([
+                    bits(100, [1, 3]), bits(101, [0x14a]), bits(103, axes.map(\.code)), bits(110, [1]),
+                ]),
+                "abs_info": .array(
+                    axes.map { axis in
+                        .object([
+                            "code": .number(Double(axis.code)),
+                            "info": .object([
+                                "value": .number(0), "minimum": .number(0), "maximum": .number(Double(axis.most)),
+                                "fuzz": .number(0), "flat": .number(0),
+                                "resolution": .number(Double(axis.resolution)),
+                            ]),
+                        ])
+                    }),
             ])
-        write("delay", [("duration", .number(Double(registrationMs)))])
+        write("delay", ["duration": .number(Double(registrationMs))])
         var last = 0
         for report in reports(script) {
             let time = Int(report.timeMs.rounded())
-            if time > last { write("delay", [("duration", .number(Double(time - last)))]) }
+            if time > last { write("delay", ["duration": .number(Double(time - last))]) }
             last = time
             let numbers = report.events.flatMap { [$0.0, $0.1, $0.2] }
-            write("inject", [("events", .array(numbers.map { .number(Double($0)) }))])
+            write("inject", ["events": .array(numbers.map { .number(Double($0)) })])
         }
-        return line.bytes
+        return lines
     }
 
     private static func hex(_ value: Int, _ width: Int) -> String { padded(String(value, radix: 16), width) }
