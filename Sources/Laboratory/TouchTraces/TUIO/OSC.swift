@@ -16,13 +16,23 @@ struct OSCMessage: Equatable {
     let address: String
     let arguments: [Argument]
 
+    /// The maximum nesting depth of bundles.
+    private static let deepest = 8
+
     /// Returns the messages of a datagram, with those of its bundles in order.
     ///
     /// - Throws: ``TUIOError`` if the datagram is neither a message nor a bundle.
-    static func all(_ datagram: ArraySlice<UInt8>) throws(TUIOError) -> [OSCMessage] {
-        var messages: [OSCMessage] = []
+    static func all(_ datagram: ArraySlice<UInt8>, depth: Int = 0) throws(TUIOError) -> [OSCMessage] {
         var reader = OSCReader(rest: datagram)
-        try reader.read(&messages, depth: 0)
+        guard datagram.first == UInt8(ascii: "#") else { return [try reader.message()] }
+        guard try reader.text() == "#bundle", depth < deepest else { throw TUIOError(message: "an invalid OSC bundle") }
+        _ = try reader.take(8)
+        var messages: [OSCMessage] = []
+        while !reader.rest.isEmpty {
+            let size = try reader.integer(4)
+            guard size > 0, size % 4 == 0 else { throw TUIOError(message: "an OSC bundle with an invalid length") }
+            messages += try all(try reader.take(size), depth: depth + 1)
+        }
         return messages
     }
 }
@@ -36,22 +46,7 @@ package struct TUIOError: Error, Equatable {
 private struct OSCReader {
     var rest: ArraySlice<UInt8>
 
-    /// The maximum nesting depth of bundles.
-    private static let deepest = 8
-
-    mutating func read(_ messages: inout [OSCMessage], depth: Int) throws(TUIOError) {
-        guard rest.first == UInt8(ascii: "#") else { return messages.append(try message()) }
-        guard try text() == "#bundle", depth < Self.deepest else { throw TUIOError(message: "an invalid OSC bundle") }
-        _ = try take(8)
-        while !rest.isEmpty {
-            let size = try integer(4)
-            guard size > 0, size % 4 == 0 else { throw TUIOError(message: "an OSC bundle with an invalid length") }
-            var part = OSCReader(rest: try take(size))
-            try part.read(&messages, depth: depth + 1)
-        }
-    }
-
-    private mutating func message() throws(TUIOError) -> OSCMessage {
+    mutating func message() throws(TUIOError) -> OSCMessage {
         let address = try text()
         guard address.hasPrefix("/") else { throw TUIOError(message: "something other than an OSC message") }
         let tags = try text()
@@ -85,7 +80,7 @@ private struct OSCReader {
     }
 
     /// Reads text up to its NUL, and the padding to a multiple of four bytes.
-    private mutating func text() throws(TUIOError) -> String {
+    mutating func text() throws(TUIOError) -> String {
         guard let end = rest.firstIndex(of: 0) else { throw TUIOError(message: "an OSC string without an end") }
         let text = String(decoding: rest[..<end], as: UTF8.self)
         _ = try take((end - rest.startIndex) / 4 * 4 + 4)
@@ -93,12 +88,12 @@ private struct OSCReader {
     }
 
     /// Reads a signed big-endian integer.
-    private mutating func integer(_ size: Int) throws(TUIOError) -> Int {
+    mutating func integer(_ size: Int) throws(TUIOError) -> Int {
         let bits = try take(size).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         return size == 4 ? Int(Int32(truncatingIfNeeded: bits)) : Int(truncatingIfNeeded: bits)
     }
 
-    private mutating func take(_ count: Int) throws(TUIOError) -> ArraySlice<UInt8> {
+    mutating func take(_ count: Int) throws(TUIOError) -> ArraySlice<UInt8> {
         guard count <= rest.count else { throw TUIOError(message: "an OSC message that is cut off") }
         defer { rest = rest.dropFirst(count) }
         return rest.prefix(count)

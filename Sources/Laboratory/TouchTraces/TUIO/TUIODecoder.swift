@@ -183,75 +183,69 @@ private enum TUIOMessage {
 
     /// Returns `nil` for messages about anything else.
     init?(_ message: OSCMessage) throws(TUIOError) {
-        let values = Values(message)
         switch (message.address, message.arguments.first) {
-        case ("/tuio/2Dcur", .text("source")): self = .source(try values.text(1))
-        case ("/tuio/2Dcur", .text("alive")): self = .alive(try values.integers(from: 1))
-        case ("/tuio/2Dcur", .text("set")): self = .set(try values.integer(1), try values.position(2))
+        case ("/tuio/2Dcur", .text("source")): self = .source(try message.text(1))
+        case ("/tuio/2Dcur", .text("alive")): self = .alive(try message.integers(from: 1))
+        case ("/tuio/2Dcur", .text("set")): self = .set(try message.integer(1), try message.position(2))
         case ("/tuio/2Dcur", .text("fseq")):
             // -1: outside the sequence.
-            let number = try values.integer(1)
+            let number = try message.integer(1)
             self = .end(number > 0 ? Int32(truncatingIfNeeded: number) : nil)
         case ("/tuio2/frm", _):
             // 0: outside the sequence.
-            let number = try values.integer(0)
-            let source = message.arguments.count > 3 ? try values.text(3) : ""
+            let number = try message.integer(0)
+            let source = message.arguments.count > 3 ? try message.text(3) : ""
             self = .begin(
-                number == 0 ? nil : Int32(truncatingIfNeeded: number), timeMs: try values.milliseconds(1),
+                number == 0 ? nil : Int32(truncatingIfNeeded: number), timeMs: try message.milliseconds(1),
                 source: source)
-        case ("/tuio2/ptr", _): self = .set(try values.integer(0), try values.position(3))
-        case ("/tuio2/alv", _): self = .aliveAtEnd(try values.integers(from: 0))
+        case ("/tuio2/ptr", _): self = .set(try message.integer(0), try message.position(3))
+        case ("/tuio2/alv", _): self = .aliveAtEnd(try message.integers(from: 0))
         default: return nil
         }
     }
+}
 
-    /// Typed access to the arguments of a message.
-    private struct Values {
-        let address: String
-        let arguments: [OSCMessage.Argument]
+/// Typed access to the arguments.
+extension OSCMessage {
+    private func value(_ index: Int) throws(TUIOError) -> Argument {
+        guard index < arguments.count else { throw wrong }
+        return arguments[index]
+    }
 
-        init(_ message: OSCMessage) { (address, arguments) = (message.address, message.arguments) }
+    private var wrong: TUIOError { TUIOError(message: "\(address) with invalid arguments") }
 
-        private func value(_ index: Int) throws(TUIOError) -> OSCMessage.Argument {
-            guard index < arguments.count else { throw wrong }
-            return arguments[index]
+    fileprivate func text(_ index: Int) throws(TUIOError) -> String {
+        guard case .text(let text) = try value(index) else { throw wrong }
+        return text
+    }
+
+    fileprivate func integer(_ index: Int) throws(TUIOError) -> Int {
+        guard case .integer(let integer) = try value(index), Int32(truncatingIfNeeded: integer) == integer else {
+            throw wrong
         }
+        return integer
+    }
 
-        private var wrong: TUIOError { TUIOError(message: "\(address) with invalid arguments") }
+    fileprivate func integers(from start: Int) throws(TUIOError) -> [Int] {
+        guard start <= arguments.count else { throw wrong }
+        var integers: [Int] = []
+        for index in start..<arguments.count { integers.append(try integer(index)) }
+        return integers
+    }
 
-        func text(_ index: Int) throws(TUIOError) -> String {
-            guard case .text(let text) = try value(index) else { throw wrong }
-            return text
-        }
+    fileprivate func position(_ index: Int) throws(TUIOError) -> ScreenPoint {
+        ScreenPoint(x: try share(index), y: try share(index + 1))
+    }
 
-        func integer(_ index: Int) throws(TUIOError) -> Int {
-            guard case .integer(let integer) = try value(index), Int32(truncatingIfNeeded: integer) == integer else {
-                throw wrong
-            }
-            return integer
-        }
+    /// Clamps a finger beside the surface to its edge.
+    private func share(_ index: Int) throws(TUIOError) -> Double {
+        guard case .number(let number) = try value(index), number.isFinite else { throw wrong }
+        return min(max(number, 0), 1)
+    }
 
-        func integers(from start: Int) throws(TUIOError) -> [Int] {
-            guard start <= arguments.count else { throw wrong }
-            var integers: [Int] = []
-            for index in start..<arguments.count { integers.append(try integer(index)) }
-            return integers
-        }
-
-        func position(_ index: Int) throws(TUIOError) -> ScreenPoint {
-            ScreenPoint(x: try share(index), y: try share(index + 1))
-        }
-
-        /// Clamps a finger beside the surface to its edge.
-        private func share(_ index: Int) throws(TUIOError) -> Double {
-            guard case .number(let number) = try value(index), number.isFinite else { throw wrong }
-            return min(max(number, 0), 1)
-        }
-
-        /// Returns `nil` for the time tag that means "immediately".
-        func milliseconds(_ index: Int) throws(TUIOError) -> Double? {
-            guard case .time(let time) = try value(index) else { throw wrong }
-            return time > 1 ? Double(time >> 32) * 1000 + Double(time & 0xffff_ffff) * 1000 / 4_294_967_296 : nil
-        }
+    /// Returns `nil` for the time tag that means "immediately".
+    fileprivate func milliseconds(_ index: Int) throws(TUIOError) -> Double? {
+        guard case .time(let time) = try value(index) else { throw wrong }
+        return time > 1 ? Double(time >> 32) * 1000 + Double(time & 0xffff_ffff) * 1000 / 4_294_967_296 : nil
     }
 }
