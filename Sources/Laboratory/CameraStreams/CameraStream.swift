@@ -43,14 +43,12 @@ package struct CameraStream: Sendable {
 
     mutating func began(at timeMs: Double, _ position: CameraPosition, line: Int) {
         if movements.last.map({ $0.endMs != nil }) ?? true { movements.append(Movement(startMs: timeMs)) }
-        add(timeMs, position, line)
+        moved(at: timeMs, position, line: line)
     }
-
-    mutating func moved(at timeMs: Double, _ position: CameraPosition, line: Int) { add(timeMs, position, line) }
 
     mutating func rested(at timeMs: Double, _ position: CameraPosition, line: Int) {
         if let last = movements.indices.last { movements[last].endMs = timeMs }
-        add(timeMs, position, line)
+        moved(at: timeMs, position, line: line)
     }
 
     /// Adds a line of a log, which does not contain movements.
@@ -64,12 +62,12 @@ package struct CameraStream: Sendable {
                 movements.append(Movement(startMs: isStep ? last.timeMs : timeMs, endMs: timeMs))
             }
         }
-        add(timeMs, position, line)
+        moved(at: timeMs, position, line: line)
     }
 
     mutating func ended(at timeMs: Double) { endMs = max(endMs, timeMs) }
 
-    private mutating func add(_ timeMs: Double, _ position: CameraPosition, _ line: Int) {
+    mutating func moved(at timeMs: Double, _ position: CameraPosition, line: Int) {
         samples.append(CameraSample(timeMs: timeMs, position: position, line: line))
         endMs = max(endMs, timeMs)
     }

@@ -95,7 +95,7 @@ package struct Tolerance: Equatable, Sendable {
 func number(_ value: Double, _ places: Int) -> String { FixedDecimal(value, places: places).text }
 
 /// Returns a formatted number and what it counts.
-func counted(_ number: String, _ noun: String) -> String { "\(number) \(noun)\(number == "1" ? "" : "s")" }
+package func counted(_ number: String, _ noun: String) -> String { "\(number) \(noun)\(number == "1" ? "" : "s")" }
 
 extension CameraPosition {
     /// In words, such as `48.858400, 2.294500  zoom 14  bearing 0  angle 0`.
@@ -106,4 +106,4 @@ extension CameraPosition {
 }
 
 /// Formats a time for people: seconds with milliseconds.
-func seconds(_ timeMs: Double) -> String { "\(number(timeMs / 1000, 3)) s" }
+package func seconds(_ timeMs: Double) -> String { "\(number(timeMs / 1000, 3)) s" }

@@ -90,7 +90,7 @@ package struct CameraTimeline: Sendable {
     ///
     /// - Parameter other: a timeline in the same picture; this one begins on the turn of the globe nearest to it.
     init(from position: CameraPosition, near other: CameraTimeline? = nil) {
-        add(position, at: 0, nil, near: other?.steps.first?.position)
+        moved(at: 0, to: position, nil, near: other?.steps.first?.position)
     }
 
     /// Creates a timeline from a stream, which has neither fingers nor limits.
@@ -102,8 +102,9 @@ package struct CameraTimeline: Sendable {
         limits = [Limits(timeMs: 0, zoomRange: nil, targetBounds: nil, viewport: stream.viewport)]
     }
 
-    private mutating func add(
-        _ position: CameraPosition, at timeMs: Double, _ cause: Cause?, near other: CameraPosition? = nil
+    /// Records where the camera is, and what moved it there.
+    mutating func moved(
+        at timeMs: Double, to position: CameraPosition, _ cause: Cause?, near other: CameraPosition? = nil
     ) {
         var position = position
         if let last = steps.last?.position ?? other {
@@ -119,12 +120,7 @@ package struct CameraTimeline: Sendable {
     /// Records that a movement begins, or continues for another reason.
     mutating func moveStarted(at timeMs: Double, from position: CameraPosition) {
         started.append(timeMs)
-        add(position, at: timeMs, nil)
-    }
-
-    /// Records that the camera has moved.
-    mutating func moved(at timeMs: Double, to position: CameraPosition, _ cause: Cause) {
-        add(position, at: timeMs, cause)
+        moved(at: timeMs, to: position, nil)
     }
 
     /// Records the point of the screen that gestures are centred on.

@@ -53,16 +53,14 @@ package struct ComparedStreams {
             guard let moment else { return "" }
             let (expected, found) = (moment.expected.position, moment.found.position)
             return """
-                <tr><th rowspan="3">\(name)<br>\(SVG.number(moment.timeMs / 1000, 3)) s</th>\(cells("expected", expected))</tr>
+                <tr><th rowspan="3">\(name)<br>\(seconds(moment.timeMs))</th>\(cells("expected", expected))</tr>
                 <tr>\(cells("found", found))</tr>
                 <tr><td>apart by</td><td colspan="5">\(moment.difference.text)</td></tr>
 
                 """
         }
-        let apart =
-            comparison.isSame
-            ? "Nowhere apart"
-            : "Apart for \(SVG.number(comparison.apartMs / 1000, 3)) s of \(SVG.number(comparison.lengthMs / 1000, 3)) s"
+        let durations = "\(seconds(comparison.apartMs)) of \(seconds(comparison.lengthMs))"
+        let apart = comparison.isSame ? "Nowhere apart" : "Apart for \(durations)"
         let allowed = tolerance.map { "allowed: \($0.text)" } ?? "the same bytes are expected"
         return """
             <p>\(apart); \(allowed).</p>

@@ -101,13 +101,10 @@ package struct Picture {
     private var facts: String {
         if let apart { return apart.facts }
         let timeline = layers[0].timeline
-        let seconds = "\(SVG.number(timeline.durationMs / 1000, 3)) s"
+        let counts = [counted("\(timeline.events)", "line"), counted("\(timeline.frames)", "frame")]
         let rejected = timeline.rejected > 0 ? ["\(timeline.rejected) rejected"] : []
-        return ([seconds, Self.counted(timeline.events, "line"), Self.counted(timeline.frames, "frame")] + rejected)
-            .joined(separator: " · ")
+        return ([seconds(timeline.durationMs)] + counts + rejected).joined(separator: " · ")
     }
-
-    private static func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 
     /// The times whose views are shown: the beginning, the end, and up to three rests of a single timeline between
     /// them.
@@ -223,8 +220,8 @@ struct Apart {
     var facts: String {
         guard let first = comparison.first, let worst = comparison.worst else { return "nowhere apart" }
         return
-            "first apart at \(SVG.number(first.timeMs / 1000, 3)) s by \(SVG.number(first.difference.points)) points; "
-            + "most at \(SVG.number(worst.timeMs / 1000, 3)) s by \(SVG.number(worst.difference.points))"
+            "first apart at \(seconds(first.timeMs)) by \(SVG.number(first.difference.points)) points; "
+            + "most at \(seconds(worst.timeMs)) by \(SVG.number(worst.difference.points))"
     }
 }
 

@@ -110,7 +110,7 @@ struct TimePanel {
         if let first = apart?.comparison.first { acrossPanels("apart", at: first.timeMs, &svg) }
         let origin = layers[0].timeline.originMs
         let unit = duration < 60_000 ? ", seconds" : ""
-        let beginning = origin > 0 ? "; 0 is \(SVG.number(origin / 1000, 3)) s of the file" : ""
+        let beginning = origin > 0 ? "; 0 is \(seconds(origin)) of the file" : ""
         svg.label("middle", (left + right) / 2, rowsBottom + 31, "time\(unit)\(beginning)")
     }
 

@@ -74,13 +74,14 @@ package struct TouchExport {
     /// Returns what the export changed, one line for each change.
     package func changes() throws -> [String] {
         var changes: [String] = []
-        func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
         if canonical.restedLifts > 0 {
-            changes.append("\(counted(canonical.restedLifts, "lift")) of flinging fingers now come after a rest")
+            changes.append("\(counted("\(canonical.restedLifts)", "lift")) of flinging fingers now come after a rest")
         }
-        if unperformed > 0 { changes.append("left out \(counted(unperformed, "request")) that no finger can make") }
+        if unperformed > 0 {
+            changes.append("left out \(counted("\(unperformed)", "request")) that no finger can make")
+        }
         if canonical.clamped > 0 {
-            changes.append("moved to the edge of the screen: \(counted(canonical.clamped, "position")) beyond it")
+            changes.append("moved to the edge of the screen: \(counted("\(canonical.clamped)", "position")) beyond it")
         }
         guard let wanted = try Self.end(of: original), let found = try Self.end(of: trace) else { return changes }
         let viewport = original.header.header?.viewport ?? .standard
