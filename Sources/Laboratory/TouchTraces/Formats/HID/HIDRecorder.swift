@@ -172,7 +172,7 @@ private struct HIDDevice {
     private mutating func take(_ contact: HIDContact, _ id: Int, _ report: Span<UInt8>) {
         func isSet(_ field: HIDField?) -> Bool? { field.map { $0.value(in: report) != 0 } }
         // A finger in range that does not touch has not landed yet, or has lifted.
-        guard isSet(contact.tip) == true else { return lift(id) }
+        guard isSet(contact.tip) == true else { return liftUnseen(id) }
         guard let x = contact.x?.value(in: report), let y = contact.y?.value(in: report), land(id) else { return }
         if descriptor.tellsPalms, let isFinger = isSet(contact.confidence) {
             emit(EventType.absolute, AxisCode.toolType, isFinger ? 0 : SlotContacts.palm)
@@ -183,36 +183,26 @@ private struct HIDDevice {
 
     /// Chooses the slot of a contact. Returns whether there is one that no other contact of this frame uses.
     private mutating func land(_ id: Int) -> Bool {
-        if let slot = slots.firstIndex(of: id) {
-            guard seen.insert(slot).inserted else { return false }
-            emit(EventType.absolute, AxisCode.slot, slot)
-            return true
-        }
-        let slot = slots.firstIndex(of: nil) ?? slots.count
-        guard slot < Self.mostSlots else { return false }
+        let slot = slots.firstIndex(of: id) ?? slots.firstIndex(of: nil) ?? slots.count
+        guard slot < Self.mostSlots, seen.insert(slot).inserted else { return false }
         if slot == slots.count { slots.append(nil) }
-        slots[slot] = id
-        seen.insert(slot)
-        landed += 1
         emit(EventType.absolute, AxisCode.slot, slot)
-        emit(EventType.absolute, AxisCode.trackingID, landed)
+        if slots[slot] == nil {
+            landed += 1
+            emit(EventType.absolute, AxisCode.trackingID, landed)
+        }
+        slots[slot] = id
         return true
     }
 
-    /// Lifts a contact. Unused entries of a report may repeat the id of a contact that is in the same frame.
-    private mutating func lift(_ id: Int) {
-        guard let slot = slots.firstIndex(of: id), !seen.contains(slot) else { return }
-        empty(slot)
-    }
-
-    private mutating func liftUnseen() {
-        for slot in slots.indices where slots[slot] != nil && !seen.contains(slot) { empty(slot) }
-    }
-
-    private mutating func empty(_ slot: Int) {
-        slots[slot] = nil
-        emit(EventType.absolute, AxisCode.slot, slot)
-        emit(EventType.absolute, AxisCode.trackingID, -1)
+    /// Lifts the contacts that are not in this frame, or only the one with an id: unused entries of a report may repeat
+    /// the id of a contact that is in the same frame.
+    private mutating func liftUnseen(_ id: Int? = nil) {
+        for (slot, down) in slots.enumerated() where down != nil && (id == nil || down == id) && !seen.contains(slot) {
+            slots[slot] = nil
+            emit(EventType.absolute, AxisCode.slot, slot)
+            emit(EventType.absolute, AxisCode.trackingID, -1)
+        }
     }
 
     private mutating func emit(_ type: Int, _ code: Int, _ value: Int) {
