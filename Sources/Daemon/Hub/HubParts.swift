@@ -37,7 +37,7 @@ struct HubParts {
         (self.limits, self.server) = (limits, server)
         turns = Turns(limits: limits)
         registry = CameraRegistry(limits: limits, memory: memory, epochSeed: epochSeed, clock)
-        clients = ClientRegistry(limits: limits)
+        clients = ClientRegistry()
         sender = Sender(limits: limits, turns, counters)
         errors = ErrorReplies(sender, turns, counters, observer)
         subscriptions = Subscriptions(limits: limits, registry, sender, turns)

@@ -24,7 +24,8 @@ public struct Readiness: OptionSet, Sendable {
 @safe open class Watcher {
     private let loop: EventLoop
     private var event: OpaquePointer?
-    private let number: CInt
+    /// The descriptor or the signal's number; -1 for a timer.
+    public final let number: CInt
     private var waitingFor: Readiness = []
 
     /// - Parameter number: a descriptor, a signal's number, or -1 for a timer.

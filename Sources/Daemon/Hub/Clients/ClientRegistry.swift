@@ -4,17 +4,16 @@ import GimbalProtocol
 import MapCamera
 
 final class ClientRegistry {
-    private let limits: Limits
     /// All clients, sorted by number.
     private(set) var peers: [Peer] = []
     /// Clients whose input is discarded: they have some time to close.
     private var lingering: [Peer] = []
+    /// What clients tell others about themselves, by number; few do.
+    private var abouts: [Int: String] = [:]
     /// The highest number so far.
     private(set) var lastNumber = 0
     /// How many clients have ever connected.
     private(set) var total: UInt64 = 0
-
-    init(limits: Limits) { self.limits = limits }
 
     var count: Int { peers.count }
 
@@ -23,7 +22,7 @@ final class ClientRegistry {
     func connect(_ outlet: any Outlet, _ role: Role) -> Peer {
         lastNumber += 1
         total += 1
-        let peer = Peer(number: lastNumber, outlet: outlet, role: role, limits: limits)
+        let peer = Peer(number: lastNumber, outlet: outlet, role: role)
         peers.append(peer)
         return peer
     }
@@ -31,7 +30,14 @@ final class ClientRegistry {
     func remove(_ peer: Peer) {
         let index = index(after: peer.number - 1)
         if index < peers.count, peers[index] === peer { peers.remove(at: index) }
+        abouts[peer.number] = nil
     }
+
+    /// What a client tells others about itself.
+    func about(of peer: Peer) -> String? { abouts[peer.number] }
+
+    /// Sets what a client tells others about itself.
+    func setAbout(_ about: String?, of peer: Peer) { abouts[peer.number] = about }
 
     /// Stops handling a peer's input, and gives it time to read its replies and close.
     func linger(_ peer: Peer) {
@@ -73,7 +79,7 @@ final class ClientRegistry {
         let start = index(after: number)
         var (end, aboutBytes) = (start, 0)
         while end < min(start + Self.page.clients, peers.count), aboutBytes < Self.page.about {
-            aboutBytes += peers[end].about?.utf8.count ?? 0
+            aboutBytes += about(of: peers[end])?.utf8.count ?? 0
             end += 1
         }
         return ClientPage(
@@ -90,11 +96,12 @@ final class ClientRegistry {
         client.isSelf = peer === asking
         // A watch-only client does not learn who the others are.
         if !asking.isWatchOnly || client.isSelf {
-            client.user = peer.identity.map { Int($0.user) }
-            client.process = peer.identity.map { Int($0.process) }
+            let identity = peer.outlet.identity
+            client.user = identity.map { Int($0.user) }
+            client.process = identity.map { Int($0.process) }
         }
         client.role = peer.isWatchOnly ? .watchOnly : .everything
-        client.about = peer.about
+        client.about = about(of: peer)
         client.replay = peer.replay?.cameraName
         client.followsAll = peer.subscriptions.toAll != nil
         client.subscriptionCount = peer.subscriptions.all.count

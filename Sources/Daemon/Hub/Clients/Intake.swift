@@ -92,23 +92,23 @@ final class Intake {
     private func handleLines(_ bytes: Span<UInt8>, from peer: Peer, at now: Double) -> Int {
         var position = 0
         while position == 0 ? mayBegin(peer) : mayContinue(peer) {
-            var (framer, end) = (peer.input.framer, position)
+            let before = peer.input.framer(longest: parts.limits.line)
+            var (framer, end) = (before, position)
             let next = framer.next(in: bytes, at: &end)
             guard let next = next ?? (peer.input.hasEnded ? framer.last(in: bytes, at: &end) : nil) else {
                 parts.turns.add(bytes: bytes.count - position)
-                peer.input.framer = framer
+                peer.input.goOn(from: framer)
                 peer.replay?.waitForLine()
                 return end
             }
-            let before = peer.input.framer
-            peer.input.framer = framer
+            peer.input.goOn(from: framer)
             switch next {
             case .tooLong(let range):
                 handler.rejectTooLong(bytes.extracting(range), from: peer, at: now)
             case .line(let range):
                 parts.turns.add(bytes: range.count)
                 guard handler.handle(bytes.extracting(range), from: peer, at: now) else {
-                    peer.input.framer = before
+                    peer.input.goOn(from: before)
                     return position
                 }
             }

@@ -1,9 +1,14 @@
 // A client as the hub sees it: its input, its output, and what it takes part in.
+//
+// Thousands of clients may be idle, so a peer is small: its properties leave no gaps between them, and what few clients
+// have is kept by the part that needs it. `PeerSizeTests` guards this.
 
 import GimbalProtocol
 
 /// What the hub needs from a client's connection.
 public protocol Outlet: AnyObject {
+    /// The client's user and process, as far as the transport knows.
+    var identity: (user: UInt32, process: UInt32)? { get }
     /// Sends as many of the bytes as the connection takes now, in order and in one go; returns how many. A negative
     /// result means that the client reads no more.
     func send(_ pieces: [UnsafeRawBufferPointer]) -> Int
@@ -22,6 +27,8 @@ public protocol Outlet: AnyObject {
 }
 
 extension Outlet {
+    public var identity: (user: UInt32, process: UInt32)? { nil }
+
     public func send(_ piece: UnsafeRawBufferPointer, isRepeated: Bool) -> Int { unsafe send([piece]) }
 }
 
@@ -31,14 +38,8 @@ public final class Peer {
     /// The connection; it refers to the peer, too, until it is closed.
     let outlet: any Outlet
     let role: Role
-    let isWatchOnly: Bool
-    /// The client's user and process, as far as the transport knows.
-    public var identity: (user: UInt32, process: UInt32)?
 
-    /// What the client tells others about itself.
-    var about: String?
-
-    var input: PeerInput
+    var input = PeerInput()
     var output = PeerOutput()
     var share = FairQueue.Share()
 
@@ -49,20 +50,18 @@ public final class Peer {
     var sentTrace = Replays.SentTrace()
     /// The replay that its lines belong to, from the header to the end that frees the camera.
     var replay: Replay? { if case .playing(let replay) = sentTrace.state { replay } else { nil } }
-    /// The cameras whose lease it takes part in or waits for.
-    var leasedCameras: [HostedCamera] = []
     /// The cameras that it has fed.
     var fedCameras = FedCameras()
     /// The camera that it named last.
     var lastCamera: HostedCamera?
 
-    init(number: Int, outlet: any Outlet, role: Role, limits: Limits) {
+    init(number: Int, outlet: any Outlet, role: Role) {
         self.number = number
         self.outlet = outlet
         self.role = role
-        isWatchOnly = role != .everything
-        input = PeerInput(longestLine: limits.line)
     }
+
+    var isWatchOnly: Bool { if case .watchOnly = role { true } else { false } }
 
     /// Whether it is no longer connected.
     var isClosed: Bool { output.state == .closed }

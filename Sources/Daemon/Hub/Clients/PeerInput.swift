@@ -15,18 +15,26 @@ struct PeerInput {
     }
 
     private(set) var state = State.open
-    var framer: LineFramer
-    private var bytes: [UInt8] = []
-    /// How many of them have been handled.
-    private var handledBytes = 0
     /// Whether the connection has been told to read.
     private(set) var isReading = true
+    /// Whether the rest of an overlong line is skipped.
+    private(set) var isSkipping = false
+    private var handled: UInt32 = 0
+    /// The number of lines seen so far, as ``LineFramer/lineNumber`` counts them.
+    private(set) var lineNumber: UInt64 = 0
+    private var bytes: [UInt8] = []
 
-    init(longestLine: Int) { framer = LineFramer(longest: longestLine) }
+    init() {}
 
     /// Creates an input that continues where another process left off.
-    init(_ state: State, framer: LineFramer, bytes: [UInt8]) {
-        (self.state, self.framer, self.bytes) = (state, framer, bytes)
+    init(_ state: State, lineNumber: UInt64, isSkipping: Bool, bytes: [UInt8]) {
+        (self.state, self.lineNumber, self.isSkipping, self.bytes) = (state, lineNumber, isSkipping, bytes)
+    }
+
+    /// How many of the bytes have been handled. The limit of waiting input keeps it far below four GiB.
+    private var handledBytes: Int {
+        get { Int(handled) }
+        set { handled = UInt32(newValue) }
     }
 
     var isEmpty: Bool { count == 0 }
@@ -54,6 +62,20 @@ struct PeerInput {
     /// Whether something is left to handle: bytes, or their end.
     var isUnfinished: Bool { state == .ended || !isEmpty }
 
+    // MARK: Lines
+
+    /// Returns a framer that continues after the lines seen so far.
+    ///
+    /// - Parameter longest: the maximum length of a line in bytes.
+    func framer(longest: Int) -> LineFramer {
+        LineFramer(lineNumber: lineNumber, isSkipping: isSkipping, longest: longest)
+    }
+
+    /// Notes the lines that a framer has seen.
+    mutating func goOn(from framer: LineFramer) {
+        (lineNumber, isSkipping) = (framer.lineNumber, framer.isSkipping)
+    }
+
     // MARK: Bytes
 
     mutating func append(_ new: Span<UInt8>) {
@@ -62,9 +84,9 @@ struct PeerInput {
 
     /// Lends out the waiting bytes, from an index on; the input is empty until they are given back.
     mutating func takeBytes() -> (bytes: [UInt8], start: Int) {
-        var taken: (bytes: [UInt8], start: Int) = ([], 0)
+        var taken: (bytes: [UInt8], start: Int) = ([], handledBytes)
         swap(&taken.bytes, &bytes)
-        swap(&taken.start, &handledBytes)
+        handledBytes = 0
         return taken
     }
 

@@ -21,14 +21,13 @@ struct PeerOutput {
     }
 
     private(set) var state = State.idle
+    private var sent: UInt32 = 0
     private(set) var replies: [UInt8] = []
-    /// How many bytes of the replies have been sent.
-    private(set) var sentBytes = 0
     /// The subscriptions that may have something to send, in the order in which they began: of hundreds, only a few are
     /// checked at a time. Invariant: each one that has something is among them.
     private(set) var pending: [Subscription] = []
-    /// The last emission whose events precede the replies; `nil` if waiting events are to be put first again.
-    var lastEmission: UInt64?
+    /// The last emission whose events precede the replies; 0 if waiting events are to be put first again.
+    var lastEmission: UInt64 = 0
 
     init() {}
 
@@ -41,6 +40,12 @@ struct PeerOutput {
     var isBroken: Bool { if case .broken = state { true } else { false } }
 
     var isQueued: Bool { state == .queued || state == .broken(isQueued: true) }
+
+    /// How many bytes of the replies have been sent. The limit of unread replies keeps it far below four GiB.
+    private(set) var sentBytes: Int {
+        get { Int(sent) }
+        set { sent = UInt32(newValue) }
+    }
 
     var unreadBytes: Int { replies.count - sentBytes }
 

@@ -3,8 +3,8 @@
 
 import GimbalProtocol
 
-/// What a client may do.
-public enum Role: Equatable, Sendable {
+/// What a client may do. It is stored as one pointer, since every client has a role.
+public indirect enum Role: Equatable, Sendable {
     /// Feeds and commands cameras, watches and asks.
     case everything
     /// Watches and asks, and changes nothing; the reason is in the answer to requests that are denied.

@@ -35,7 +35,9 @@ extension Hub {
             started: queries.started, counters: parts.counters, connectionsTotal: parts.clients.total,
             lastNumber: parts.clients.lastNumber, lastLease: parts.leases.lastNumber,
             cameras: parts.registry.sorted.map(\.record),
-            peers: (waiting + peers.filter { !$0.peer.share.isWaiting }).map { $0.peer.record($0.key) },
+            peers: (waiting + peers.filter { !$0.peer.share.isWaiting }).map { key, peer in
+                peer.record(key, about: parts.clients.about(of: peer))
+            },
             replays: parts.replays.running.map(\.record))
     }
 
@@ -65,6 +67,7 @@ extension Hub {
         parts.registry.restore(cameras.values)
         parts.clients.restore(peers, lastNumber: record.lastNumber, total: record.connectionsTotal)
         for (record, peer) in restored {
+            parts.clients.setAbout(record.about, of: peer)
             for name in record.fedCameras { cameras[name].map { peer.fedCameras.insert($0) } }
             if let camera = record.endedTrace { parts.replays.assign(Replays.EndedTrace(camera: camera), to: peer) }
         }
@@ -97,7 +100,7 @@ extension Hub {
             for record in records {
                 guard record.number > 0 else { throw StateDecoder.Damage() }
                 guard let (outlet, role) = client(record.key) else { continue }
-                let peer = Peer(number: record.number, outlet: outlet, role: role, limits: parts.limits)
+                let peer = Peer(number: record.number, outlet: outlet, role: role)
                 peers.append((record, peer))
                 try peer.restore(record, cameras, limits: parts.limits)
             }

@@ -78,11 +78,11 @@ extension Peer {
         let endedTrace: String?
     }
 
-    func record(_ key: UInt64) -> Record {
+    func record(_ key: UInt64, about: String?) -> Record {
         let ended: String? = if case .passedOver(let trace) = sentTrace.state { trace.camera } else { nil }
         return Record(
-            key: key, number: number, about: about, lineNumber: input.framer.lineNumber,
-            isSkipping: input.framer.isSkipping, input: input.state, bytes: Array(input.waiting),
+            key: key, number: number, about: about, lineNumber: input.lineNumber,
+            isSkipping: input.isSkipping, input: input.state, bytes: Array(input.waiting),
             isBroken: output.isBroken, isBlocked: isBlocked, replies: Array(output.replies[output.sentBytes...]),
             subscriptions: subscriptions.all.map(\.record), toAll: subscriptions.toAll, waits: waits.map(\.record),
             fedCameras: fedCameras.cameras.map(\.name), endedTrace: ended)
@@ -92,9 +92,8 @@ extension Peer {
     func restore(
         _ record: Record, _ cameras: [String: HostedCamera], limits: Limits
     ) throws(StateDecoder.Damage) {
-        about = record.about
-        let framer = LineFramer(lineNumber: record.lineNumber, isSkipping: record.isSkipping, longest: limits.line)
-        input = PeerInput(record.input, framer: framer, bytes: record.bytes)
+        input = PeerInput(
+            record.input, lineNumber: record.lineNumber, isSkipping: record.isSkipping, bytes: record.bytes)
         let state: PeerOutput.State =
             record.isBroken ? .broken(isQueued: false) : record.isBlocked ? .blocked : .idle
         output = PeerOutput(state, replies: record.replies)

@@ -1,5 +1,5 @@
 // Leases: for a time, only the connections that take part in a camera's lease may move it. Invariants: a camera has at
-// most one lease. A peer refers to each camera whose lease it takes part in or waits for, and the camera to the peer. A
+// most one lease. `Leases` knows each camera whose lease a peer takes part in or waits for, and the camera the peer. A
 // free lease goes to the first request that waits: `update` ensures this after each change.
 
 import GimbalProtocol
@@ -56,6 +56,8 @@ final class Leases {
     private let counters: Counters
     /// Cameras that have a lease.
     private var leased: [HostedCamera] = []
+    /// The cameras whose lease a peer takes part in or waits for, by peer. Until removed here, they hold the peer.
+    private var cameras: [ObjectIdentifier: [HostedCamera]] = [:]
     /// The number of the last lease.
     private(set) var lastNumber = 0
 
@@ -78,7 +80,7 @@ final class Leases {
             tell(camera, lease, id, to: peer, at: now)
         } else {
             note(camera, in: peer)
-            let line = peer.input.framer.lineNumber
+            let line = peer.input.lineNumber
             camera.leases.waiting.append(.init(peer: peer, request: request, id: id, line: line))
             update(camera, at: now)
         }
@@ -127,7 +129,7 @@ final class Leases {
 
     /// Ends all of a peer's parts in leases, and its waits, as its connection ends.
     func release(_ peer: Peer, at now: Double) {
-        for camera in peer.leasedCameras {
+        for camera in cameras(of: peer) {
             if camera.leases.current?.holder !== peer { leave(camera, peer) }
             update(camera, at: now)
         }
@@ -186,9 +188,19 @@ final class Leases {
         camera.leases = CameraLeases()
     }
 
-    private func note(_ camera: HostedCamera, in peer: Peer) { peer.leasedCameras.append(camera) }
+    // MARK: Peers
 
-    private func forget(_ camera: HostedCamera, in peer: Peer) { peer.leasedCameras.removeAll { $0 === camera } }
+    /// The cameras whose lease a peer takes part in or waits for.
+    func cameras(of peer: Peer) -> [HostedCamera] { cameras[ObjectIdentifier(peer)] ?? [] }
+
+    private func note(_ camera: HostedCamera, in peer: Peer) {
+        cameras[ObjectIdentifier(peer), default: []].append(camera)
+    }
+
+    private func forget(_ camera: HostedCamera, in peer: Peer) {
+        let others = cameras(of: peer).filter { $0 !== camera }
+        cameras[ObjectIdentifier(peer)] = others.isEmpty ? nil : others
+    }
 
     // MARK: Time
 

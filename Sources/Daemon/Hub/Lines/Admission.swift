@@ -27,6 +27,7 @@ struct Admission {
     private let meant: [MeantCamera]
     private let peer: Peer
     private let registry: CameraRegistry
+    private let leases: Leases
     private let traces: StoredTraces
     private let limits: Limits
     private let now: Double
@@ -39,7 +40,7 @@ struct Admission {
 
     init(_ requests: [Request], _ meant: [MeantCamera], from peer: Peer, _ hub: HubParts, at now: Double) {
         (self.requests, self.meant, self.peer, self.now) = (requests, meant, peer, now)
-        (registry, traces, limits) = (hub.registry, hub.traces, hub.limits)
+        (registry, leases, traces, limits) = (hub.registry, hub.leases, hub.traces, hub.limits)
     }
 
     /// Whether any gesture of a peer is admitted on a camera in its current state, without further checks. Whatever
@@ -169,7 +170,7 @@ struct Admission {
         case .endLease(let number?): try admitLease(number, index, camera)
         case .endLease(nil):
             let leased = camera?.publicCamera
-            guard peer.leasedCameras.contains(where: { $0 === leased }) else {
+            guard leases.cameras(of: peer).contains(where: { $0 === leased }) else {
                 throw Refusal(
                     index, .noLease, "camera",
                     "this connection has no part in a lease of this camera, and is waiting for none")
@@ -245,7 +246,7 @@ struct Admission {
         if camera?.leases.hasWaiting(peer) == true {
             throw Refusal(index, .limitReached, "type", "this connection is already waiting for the camera's lease")
         }
-        guard peer.leasedCameras.count >= limits.leases else { return }
+        guard leases.cameras(of: peer).count >= limits.leases else { return }
         throw Refusal(
             index, .limitReached, "type",
             "a connection may have a part in at most \(limits.leases) leases; end one with end-lease")

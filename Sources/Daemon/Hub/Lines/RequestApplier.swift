@@ -46,7 +46,7 @@ final class RequestApplier {
             let camera = request.body.needsCamera ? cameraAsked(meant, request, line) : parts.registry.camera(meant)
             queries.answer(request.body, camera, id, in: line)
         case .hello(_, let about):
-            peer.about = about
+            parts.clients.setAbout(about, of: peer)
             queries.greet(peer, id)
         case .subscribe(let kinds, let delivery, let since):
             parts.subscriptions.subscribe(

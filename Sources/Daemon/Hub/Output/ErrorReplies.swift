@@ -39,6 +39,6 @@ final class ErrorReplies {
     private func count(_ error: WireError, _ camera: String?, of peer: Peer) {
         counters.errors += 1
         peer.replay?.lineWasRejected()
-        observer.report(.refused(error, line: peer.input.framer.lineNumber, camera: camera), of: peer)
+        observer.report(.refused(error, line: peer.input.lineNumber, camera: camera), of: peer)
     }
 }

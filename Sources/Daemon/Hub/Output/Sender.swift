@@ -25,8 +25,8 @@ final class Sender {
     private var queue: [Peer] = []
     /// Peers that were sent the maximum of bytes per turn and have more to read.
     private var unfinished: [Peer] = []
-    /// The number of times that something was emitted.
-    private var emissions: UInt64 = 0
+    /// One more than the number of times that something was emitted, so never 0.
+    private var emissions: UInt64 = 1
     private let encoder = LineEncoder()
     private var offer = Offer()
     private var lastRun: LastRun?
@@ -75,7 +75,7 @@ final class Sender {
 
     /// Sends a peer an error about its current line, or about the line of a request that waited.
     func refuse(_ error: WireError, line: UInt64? = nil, _ id: Span<UInt8>, to peer: Peer) {
-        let number = line ?? peer.input.framer.lineNumber
+        let number = line ?? peer.input.lineNumber
         reply(.error(GimbalError(error, line: number)), id, to: peer)
     }
 

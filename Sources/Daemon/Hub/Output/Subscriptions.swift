@@ -103,7 +103,7 @@ final class Subscriptions {
         // A camera's input is not kept for a client that was not there.
         if isSameEpoch, !subscription.readsInputs, let entry = camera.entry(after: seq, countedBy: turns) {
             subscription.resume(from: entry)
-            subscription.peer.output.lastEmission = nil
+            subscription.peer.output.lastEmission = 0
         } else {
             let missed = isSameEpoch && seq <= camera.seq ? camera.seq - seq : camera.seq
             // A camera that has emitted nothing since has no gap: `subscribed` tells its epoch.

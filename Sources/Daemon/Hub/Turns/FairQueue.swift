@@ -9,13 +9,14 @@
 struct FairQueue {
     /// What the queue knows of a peer. It is stored in the peer; only the queue changes it.
     struct Share {
-        fileprivate(set) var isWaiting = false
-        /// The order in which waiting peers arrived: later ones have higher numbers.
+        /// The order in which waiting peers arrived: later ones have higher numbers. 0 if the peer does not wait.
         fileprivate var arrival: UInt64 = 0
         /// The work done for the peer, in the queue's virtual time.
         fileprivate var time: UInt64 = 0
         /// The turn in which it was last served.
         fileprivate var servedIn: UInt64 = 0
+
+        var isWaiting: Bool { arrival != 0 }
     }
 
     private var peers: [Peer] = []
@@ -45,7 +46,7 @@ struct FairQueue {
     mutating func join(_ peer: Peer) {
         guard !peer.share.isWaiting, !peer.isClosed else { return }
         lastArrival += 1
-        (peer.share.isWaiting, peer.share.arrival) = (true, lastArrival)
+        peer.share.arrival = lastArrival
         peers.append(peer)
     }
 
@@ -69,7 +70,7 @@ struct FairQueue {
     /// Removes and returns the next peer to be served.
     mutating func next() -> Peer? {
         while let peer = order.popLast() {
-            peer.share.isWaiting = false
+            peer.share.arrival = 0
             if peer.isClosed { continue }
             time = max(time, peer.share.time)
             return peer

@@ -50,7 +50,7 @@ final class RestWaits {
         guard peer.output.isOpen else { return }
         let timeoutMs = timeoutMs ?? .infinity
         let wait = RestWait(
-            for: camera, of: peer, id: (0..<id.count).map { id[$0] }, line: peer.input.framer.lineNumber,
+            for: camera, of: peer, id: (0..<id.count).map { id[$0] }, line: peer.input.lineNumber,
             timeoutMs: timeoutMs, deadline: now + timeoutMs)
         peer.add(wait)
         new.append(wait)

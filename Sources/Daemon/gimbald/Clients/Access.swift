@@ -42,6 +42,9 @@ struct Access {
     /// The user that the daemon runs as.
     var ownUser = geteuid()
 
+    /// The role of all clients of the watch socket; they share its memory.
+    private static let watcher = Role.watchOnly(because: "it uses the watch socket; gimbald's other socket allows more")
+
     private var isOpen: Bool { users.isEmpty && groups.isEmpty }
 
     /// Whether no option restricts a user: root, and the user who could end the daemon anyway.
@@ -50,7 +53,7 @@ struct Access {
     func role(of client: PeerCredentials, by socketKind: SocketKind) -> Role {
         switch socketKind {
         case .watch:
-            return .watchOnly(because: "it uses the watch socket; gimbald's other socket allows more")
+            return Self.watcher
         case .main:
             let isNamed = users.contains(client.user) || !groups.isDisjoint(with: client.groups)
             if isOpen || isNamed || isTrusted(client.user) { return .everything }

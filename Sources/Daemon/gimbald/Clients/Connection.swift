@@ -8,12 +8,13 @@ import Service
 import UnixSocket
 
 final class Connection: Watcher, Outlet {
-    let descriptor: CInt
+    // Small properties come first: they fit behind those of the watcher.
     let socketKind: SocketKind
     let user: uid_t
-    let role: Role
     /// The client's process at the time of connection.
     let process: pid_t
+    let role: Role
+    var descriptor: CInt { number }
     /// The connection's key in a handover.
     var inode: UInt64 { Handover.inode(of: descriptor) ?? 0 }
     // Connection and peer refer to each other until the connection is retired.
@@ -54,16 +55,14 @@ final class Connection: Watcher, Outlet {
     init(
         _ descriptor: CInt, of client: PeerCredentials, as role: Role, by socketKind: SocketKind, at daemon: Daemon
     ) {
-        (self.descriptor, self.role, self.socketKind) = (descriptor, role, socketKind)
+        (self.role, self.socketKind) = (role, socketKind)
         (user, process) = (client.user, client.process)
         self.daemon = daemon
         super.init(daemon.loop, descriptor)
     }
 
     func open(_ hub: Hub) throws {
-        let peer = hub.connect(self, role: role)
-        peer.identity = identity
-        self.peer = peer
+        peer = hub.connect(self, role: role)
         try wait(for: [.read, .persist])
     }
 
@@ -71,12 +70,10 @@ final class Connection: Watcher, Outlet {
     func open(_ peer: Peer, _ input: Input) {
         (self.peer, self.input) = (peer, input)
         isBlocked = peer.isBlocked
-        peer.identity = identity
         update()
     }
 
-    /// The client's user and process.
-    private var identity: (user: UInt32, process: UInt32) { (user, UInt32(bitPattern: process)) }
+    var identity: (user: UInt32, process: UInt32)? { (user, UInt32(bitPattern: process)) }
 
     // MARK: Calls from the loop
 

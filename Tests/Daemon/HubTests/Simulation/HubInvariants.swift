@@ -18,7 +18,7 @@ struct HubInvariants {
         let cameras = hub.parts.registry.sorted
         for camera in cameras { known[ObjectIdentifier(camera)] = Known(camera: camera) }
         known = known.filter { $0.value.camera != nil }
-        return names(cameras, hub) ?? subscriptions(cameras, hub) ?? replays(cameras, hub) ?? leases(cameras)
+        return names(cameras, hub) ?? subscriptions(cameras, hub) ?? replays(cameras, hub) ?? leases(cameras, hub)
             ?? peers(hub)
             ?? known.values.compactMap { $0.camera.flatMap { lost($0, hub) } }.first
     }
@@ -66,11 +66,11 @@ struct HubInvariants {
         return nil
     }
 
-    private func leases(_ cameras: [HostedCamera]) -> String? {
+    private func leases(_ cameras: [HostedCamera], _ hub: Hub) -> String? {
         for camera in cameras {
             let (lease, waiting) = (camera.leases.current, camera.leases.waiting.map(\.peer))
             let peers = waiting + (lease.map { [$0.holder] + $0.members } ?? [])
-            guard peers.allSatisfy({ peer in peer.leasedCameras.count { $0 === camera } == 1 }),
+            guard peers.allSatisfy({ peer in hub.parts.leases.cameras(of: peer).count { $0 === camera } == 1 }),
                 Set(peers.map(\.number)).count == peers.count
             else { return "a client is not known to have a part in the lease of \(camera.name), or twice" }
             if peers.contains(where: \.isClosed), camera.replay == nil {
@@ -91,7 +91,7 @@ struct HubInvariants {
             if case .finished = peer.input.state, isIdle(peer), !peer.hasUnsent {
                 return "a client is kept for which nothing is left to do"
             }
-            if let camera = peer.leasedCameras.first(where: { !isRegistered($0, hub) }) {
+            if let camera = hub.parts.leases.cameras(of: peer).first(where: { !isRegistered($0, hub) }) {
                 return "a client has a part in the lease of a camera \(camera.name) that is not there"
             }
             for wait in peer.waits where !wait.isOver && !isRegistered(wait.camera, hub) {
