@@ -19,6 +19,7 @@ final class Program: Surroundings {
     private let daemon: DaemonSocket
     private let broker: Broker
     private let log: Log
+    private let chronyd = Chronyd()
     private var node: Node?
     private var mirrors: [CameraMirror] = []
     private var watchers: [Watcher] = []
@@ -194,7 +195,7 @@ final class Program: Surroundings {
 
     var wallTime: WallTime { WallTime(microseconds: RealtimeClock.microseconds) }
 
-    var clockQuality: ClockQuality? { try? ClockQuality.kernel() }
+    var clockQuality: ClockQuality? { chronyd.quality(at: now) ?? (try? ClockQuality.kernel()) }
 
     func say(_ level: LogLevel, _ text: @autoclosure () -> PrintableText) { log(level, text()) }
 

@@ -31,7 +31,8 @@ final class Views {
         return (String(host.hasPrefix("[") && host.hasSuffix("]") ? host.dropFirst().dropLast() : host), port)
     }
 
-    private static func connected(_ address: String) throws -> CInt {
+    /// Returns a socket for datagrams to and from `HOST:PORT`, which never waits.
+    static func connected(_ address: String) throws -> CInt {
         guard let (host, port) = parts(of: address) else { throw Failure("\(address): must be HOST:PORT") }
         var hints = unsafe addrinfo()
         unsafe hints.ai_socktype = CInt(SOCK_DGRAM.rawValue)

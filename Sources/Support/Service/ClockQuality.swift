@@ -75,24 +75,39 @@ extension ClockQuality {
 // MARK: chronyd
 
 extension ClockQuality {
-    /// The reference of a chronyd that takes its own clock as true, by `local`: it reports "Normal", and an error of 0.
+    /// The bytes of chronyd's tracking report, and of the request for it: chronyd sends no more than it has received.
+    private static let trackingLength = 104
+    /// The reference of a chronyd that takes its own clock as true, by `local`: it reports an error of 0.
     private static let ownClock: UInt32 = 0x7F7F_0101
 
-    /// Reads chronyd's answer, as `chronyc -c -n tracking` prints it (chronyc(1)); `nil` if it is not valid.
+    /// Returns a request for chronyd's tracking report, in version 6 of its command protocol (candm.h of chrony).
     ///
-    /// - Parameter line: 14 members separated by commas. Used are the reference, in hexadecimal digits; the offset of
-    ///   the system's clock, root delay and root dispersion, in seconds; and the leap status.
-    package init?(tracking line: some StringProtocol) {
-        let members = line.split(separator: ",", omittingEmptySubsequences: false)
-        guard members.count >= 14, members[0].utf8.count == 8, members[0].allSatisfy(\.isHexDigit),
-            let reference = UInt32(members[0], radix: 16)
-        else { return nil }
-        let seconds = [4, 10, 11].compactMap { Double(members[$0]) }.filter(\.isFinite).map(abs)
-        guard seconds.count == 3,
-            ["Normal", "Insert second", "Delete second", "Not synchronised"].contains(members[13])
+    /// - Parameter number: any number; the reply repeats it.
+    package static func trackingRequest(_ number: UInt32) -> [UInt8] {
+        // The version, a request, two reserved bytes, the command "tracking", and the attempt.
+        let header: [UInt8] = [6, 1, 0, 0, 0, 33, 0, 0]
+        let request = header + [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) }
+        return request + [UInt8](repeating: 0, count: trackingLength - request.count)
+    }
+
+    /// Reads chronyd's reply to the request with a number; `nil` if it is not valid.
+    ///
+    /// - Parameter reply: big-endian. Used are the reference, from byte 28 on; the leap status at 54, where 3 is not
+    ///   synchronized; and in seconds, the offset of the system's clock at 68, root delay at 92, and root dispersion at
+    ///   96.
+    package init?(tracking reply: [UInt8], to number: UInt32) {
+        func integer(_ range: Range<Int>) -> UInt32 { reply[range].reduce(0) { $0 << 8 | UInt32($1) } }
+        // 7 bits are the exponent, 25 the coefficient, both signed, so the result is at most 2^62.
+        func seconds(_ start: Int) -> Double {
+            let bits = Int32(bitPattern: integer(start..<start + 4))
+            return abs(Double(sign: .plus, exponent: Int(bits >> 25) - 25, significand: Double((bits << 7) >> 7)))
+        }
+        // The version, a reply, two reserved bytes, the command "tracking", its report, and the status "success".
+        guard reply.count == Self.trackingLength, reply.starts(with: [6, 2, 0, 0, 0, 33, 0, 5, 0, 0]),
+            integer(16..<20) == number, integer(54..<56) <= 3
         else { return nil }
         self.init(
-            isSynchronized: members[13] != "Not synchronised" && reference != 0 && reference != Self.ownClock,
-            maximumError: (seconds[0] + seconds[1] / 2 + seconds[2]) * 1e6)
+            isSynchronized: integer(54..<56) != 3 && ![0, Self.ownClock].contains(integer(28..<32)),
+            maximumError: (seconds(68) + seconds(92) / 2 + seconds(96)) * 1e6)
     }
 }
