@@ -30,10 +30,13 @@ begin daemon "$programs/gimbald" --socket "$GIMBAL_SOCKET"
 within 60 grep -qs ' is ready: ' "$folder/daemon"
 gimbal move --zoom 5 >/dev/null
 gimbal move --zoom 6 --camera left >/dev/null
-# The first connection starts the page's server, which gets the socket as from gimbal-web.socket.
-port=$(/usr/bin/python3 -c 'import socket; print(socket.create_server(("127.0.0.1", 0)).getsockname()[1])')
-begin page systemd-socket-activate --listen "127.0.0.1:$port" \
-    "$programs/gimbal-web" --socket "$GIMBAL_SOCKET" --metrics-token "$folder/token"
+# The first connection starts the page's server by the command of its unit, in which a shell replaces variables as systemd
+# does. The port is below those that the system gives to others.
+port=$((20000 + $$ % 10000))
+# shellcheck disable=SC2034 # The unit's command has them.
+STATE_DIRECTORY=$folder GIMBAL_WEB_OPTIONS="--metrics-token $folder/token"
+page=$(sed -n 's|^ExecStart=/usr/bin/||p' systemd/gimbal-web.service)
+eval "begin page systemd-socket-activate --listen 127.0.0.1:$port $programs/${page/\/run\/gimbal\/gimbal.sock/$GIMBAL_SOCKET}"
 within 60 grep -qs 'Listening on' "$folder/page"
 : <>"/dev/tcp/127.0.0.1/$port"
 within 60 grep -qs "http://127.0.0.1:$port/" "$folder/page"
