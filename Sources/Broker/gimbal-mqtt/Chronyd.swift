@@ -1,5 +1,5 @@
-// chronyd's own answer about the machine's clock. It is a datagram from its command port, so nothing needs to wait for it:
-// each look at the clock reads the answer to the question that the look before has asked.
+// chronyd's own answer about the machine's clock, a datagram from its command port. Nothing needs to wait for it: each
+// look at the clock reads the answer to the question that the look before has asked.
 
 import Glibc
 import Service

@@ -93,7 +93,7 @@ public struct RemoteCamera: Sendable {
     }
 
     /// Changes the camera over a time, and returns when it rests: when the animation is over, or what has replaced it,
-    /// such as a gesture or another command. An animation that changes nothing takes its time as well.
+    /// such as a gesture or another command. An animation to where the camera already is ends at once.
     ///
     /// - Parameters:
     ///   - update: what to change. If constraints keep the camera from it, the camera comes to rest elsewhere.
@@ -179,7 +179,7 @@ public struct RemoteCamera: Sendable {
     @discardableResult
     public func joinLease(_ number: Int) async throws -> CameraLease { try await ask(.joinLease(number)) }
 
-    /// Ends this connection's lease, or its part in another's; with a number, ends that lease, even if another's.
+    /// Ends this connection's lease, or its part in another's; with a number, ends that lease, even another's.
     ///
     /// - Throws: ``/GimbalProtocol/GimbalError`` with the code `noLease` if there is none.
     public func endLease(_ number: Int? = nil) async throws { try await ask(.endLease(number)) as Void }

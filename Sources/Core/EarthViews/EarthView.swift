@@ -40,7 +40,7 @@ package struct EarthView: Equatable, Sendable {
     /// - Returns: `nil` if the eye is not above the ground.
     package static func seen(by eye: Eye, viewportHeight height: Double) -> (view: EarthView, isLowered: Bool)? {
         if let view = EarthView(eye: eye, tilt: eye.tilt, height), view.isPossible { return (view, false) }
-        // The further up it looks, the further away its target, and the less far up a camera may look there.
+        // The higher it looks, the farther away its target, and the lower the ceiling of the viewing angle there.
         var (view, low, high) = (EarthView(eye: eye, tilt: 0, height), 0.0, min(eye.tilt, 90))
         for _ in 0..<48 {
             let middle = (low + high) / 2

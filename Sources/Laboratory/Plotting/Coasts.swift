@@ -37,8 +37,8 @@ enum Coasts {
         return pieces
     }
 
-    /// All rings. Each innermost list of numbers in the file is a ring: alternating longitudes and latitudes in hundredths
-    /// of a degree, each as the difference from the one before.
+    /// All rings. Each innermost list of numbers in the file is a ring: alternating longitudes and latitudes in
+    /// hundredths of a degree, each as the difference from the one before.
     private static let rings: [[MercatorPoint]] = {
         let bytes = unsafe Array(UnsafeBufferPointer(start: world_map, count: world_map_count))
         return (try? JSONValue(bytes)).map(read) ?? []

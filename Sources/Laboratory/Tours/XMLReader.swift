@@ -1,8 +1,8 @@
 // Reads XML as KML and GPX files use it, element by element. Invariants: malformed XML is an error with its line; an
 // element costs no more memory than its own text; and nothing outside the file is ever read.
 //
-// Foundation's parser is not used, because FoundationXML brings in all of Foundation: it grows a program that reads one
-// tag from 13.7 to 58.1 MB, linked and stripped as `gimbal` is, and needs libxml2 at run time, whose entities would
+// Foundation's parser is not used, because FoundationXML brings in all of Foundation: a program that reads one tag
+// grows from 13.7 to 58.1 MB, linked and stripped as `gimbal` is, and needs libxml2 at run time, whose entities would
 // have to be disabled. XMLCoder is built on it. KML and GPX need a small part of XML: no document type, so no entities
 // except the five predefined ones and numeric references, and only UTF-8.
 

@@ -16,7 +16,7 @@ package struct Limits: Sendable {
     package var recordingBytes = 16 << 20
     /// Recordings read or played at the same time.
     package var recordings = 8
-    /// Requests of a page with lines, per second and at once. Each 4 KiB of lines count as one more.
+    /// Requests of a page with lines, per second and at once. Each 4 KiB of lines counts as one more.
     package var requestsPerSecond = 240.0
     package var requestsAtOnce = 480.0
     /// How long a request may take to arrive: its head, and the whole of it.

@@ -1,7 +1,7 @@
 // Mirrors a camera of another node into this machine's daemon. The broker's retained messages are all that it needs:
 // after any outage they have the full state, and the mirror brings its own camera there.
 // Invariants: while the source rests, and broker and daemon can be reached, the mirror comes to rest in the same place.
-// A camera that would follow itself, through whatever others, follows none.
+// A camera that would follow itself, directly or through others, follows none.
 
 import GimbalProtocol
 import MapCamera

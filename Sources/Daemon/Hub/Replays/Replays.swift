@@ -99,7 +99,7 @@ final class Replays {
 
     // MARK: Playing
 
-    /// Advances a replay to the time of a line, as far as its clock allows; a line beyond the replay's end completes it.
+    /// Advances a replay to a line's time, as far as its clock allows; a line beyond the replay's end completes it.
     ///
     /// - Returns: whether the line is to be handled now. If the replay then passes over it, it moves nothing.
     func schedule(_ timeMs: Double, in replay: Replay, at now: Double) -> Bool {
