@@ -19,7 +19,7 @@ struct GimbalMQTT: ParsableCommand {
             commands for them; as a mirror, it moves a camera of this daemon the way a camera of another node moves.
 
             Topics are below gimbal/NODE/; Protocols/mqtt.md lists them. The broker's access control decides who may publish \
-            to them: clients that may publish to CAMERA/gesture and CAMERA/set can move cameras.
+            to them: clients that may publish to CAMERA/gesture, CAMERA/touch or CAMERA/set can move cameras.
 
             The daemon's socket is --socket PATH, else $GIMBAL_SOCKET, else the first of these where a daemon answers: \
             gimbal.sock in $RUNTIME_DIRECTORY, in $XDG_RUNTIME_DIR and in /tmp/gimbal-UID, and the system's \

@@ -269,7 +269,13 @@ private func isJSON(_ bytes: [UInt8]) -> Bool {
             #"{"type":"tour"}"#,
             "keyframes is missing: it must be an array of 1 to 256 keyframes: objects with a position"
         ),
+        (#"{"type":"set-target-bounds"}"#, "bounds is missing: it must be an object or null"),
+        (#"{"type":"set-idle-action","action":1}"#, "action must be an object or null"),
         (#"{"type":"subscribe","delivery":"x"}"#, #"delivery must be "every" or "latest""#),
+        (
+            #"[{"type":"subscribe","camera":"*"}]"#,
+            #"camera must not be "*" in an array: subscribe to all cameras on a line of its own"#
+        ),
         (
             #"{"type":"subscribe","delivery":"latest","events":["touch"]}"#,
             #"delivery must be "every" if events has "gesture" or "touch""#

@@ -18,8 +18,9 @@ extension RequestDecoder: MemberVisitor {
         _ field: Field, _ value: inout Value?, blank: Value, _ presence: Presence
     ) throws(WireError) {
         value = nil
-        guard let node = try member(field, presence, "it must be an object") else { return }
-        guard tape[node].kind == .object else { throw .wrong(path / field, "must be an object") }
+        let wanted = if case .nullable = presence { "must be an object or null" } else { "must be an object" }
+        guard let node = try member(field, presence, "it \(wanted)") else { return }
+        guard tape[node].kind == .object else { throw .wrong(path / field, wanted) }
         value = try read(blank, from: node, path / field)
     }
 

@@ -209,7 +209,13 @@ package struct Rejection: Error {
         let id = try child(object, .id).map { node throws(WireError) in try self.id(node) }
         var request = Request(id: id, body: ClientRequest.blanks[type])
         switch request.body {
-        case .subscribe where namesAllCameras: request.body = .subscribeAll()
+        case .subscribe where namesAllCameras:
+            // Its work grows with the number of cameras, and an array is applied in one go.
+            if isBatch {
+                throw .wrong(
+                    FieldPath(.camera), "must not be \"*\" in an array: subscribe to all cameras on a line of its own")
+            }
+            request.body = .subscribeAll()
         case .unsubscribe where namesAllCameras: request.body = .unsubscribeAll
         default:
             request.camera = try cameraName()

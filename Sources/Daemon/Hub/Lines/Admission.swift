@@ -182,13 +182,6 @@ struct Admission {
             }
         case .getReplay:
             if camera?.replay == nil { throw noReplay(index) }
-        case .subscribeAll:
-            // Its work grows with the number of cameras, and an array is applied in one go.
-            if requests.count > 1 {
-                throw Refusal(
-                    index, .invalidValue, "camera",
-                    "camera must not be \"*\" in an array: subscribe to all cameras on a line of its own")
-            }
         case .marker:
             guard let replay = peer.replay, replay.markers.count + index >= limits.markers else { break }
             throw Refusal(index, .limitReached, "label", "a replay may have at most \(limits.markers) markers")

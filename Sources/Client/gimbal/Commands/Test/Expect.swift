@@ -24,8 +24,8 @@ struct Expect: ParsableCommand {
             LOW,HIGH; moves N; golden FILE within TOLERANCE. Without any expectation, statements are read from the \
             file beside the trace whose name ends in .expect.
 
-            The status is 0 if everything is as expected, 1 if not, and 65 if a file cannot be read. A failure says \
-            where the camera first diverged, by how much, and in which units.
+            The status is 0 if everything is as expected, 1 if not, 65 if a file is invalid, and 66 if it cannot be \
+            read. A failure says where the camera first diverged, by how much, and in which units.
 
             Examples:
               gimbal expect pan.ndjson --golden pan.golden.ndjson

@@ -11,8 +11,8 @@ struct Shrink: ParsableCommand {
         abstract: "Shrink a trace that makes a command fail.",
         discussion: """
             The command runs with a file in place of {}, and fails if its status is not 0. Whole gestures are removed, \
-            then lines, then members of frames and of the header, as long as the command ends with the same status as \
-            with the whole trace. The output of the command is not shown.
+            then lines, then members of batches and of the header except its position, as long as the command ends \
+            with the same status as with the whole trace. The output of the command is not shown.
 
             Examples:
               gimbal shrink long.ndjson -- gimbal expect {} --never-outside 48,2,49,3
