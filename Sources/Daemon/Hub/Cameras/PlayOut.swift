@@ -119,6 +119,7 @@ final class PlayOuts {
         runner.tell(presentation, of: camera)
         peer.fedCameras.insert(camera)
         playing.insert(camera)
+        show(camera, at: clock.present.hub)
     }
 
     /// Ends the play-outs of cameras and the gestures that these hold: positions do not outlive the process.
@@ -151,6 +152,7 @@ final class PlayOuts {
         playing.removeAll { $0.playOut?.due == nil }
     }
 
+    /// Moves a camera to the position that is due, if one is.
     private func show(_ camera: HostedCamera, at now: Double) {
         if camera.isRemoved { camera.playOut = nil }
         guard let peer = camera.playOut?.peer, let step = camera.playOut?.step(to: clock.wallTime(at: now)) else {

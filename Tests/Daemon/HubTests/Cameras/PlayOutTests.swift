@@ -65,6 +65,20 @@ import Testing
         #expect(host.hub.deadline == nil)
     }
 
+    @Test func positionThatComesLateIsThereBeforeTheNextRequest() throws {
+        host.pass(500)
+        let position = #"{"target":{"latitude":0,"longitude":0},"zoom":4}"#
+        mirror.send(
+            #"[{"type":"present","presentAt":\#(Self.start + 100),"position":\#(position)},"#
+                + #"{"type":"move","update":{"kind":"zoom-to","zoom":9}}]"#)
+        host.turn()
+        #expect(
+            try events() == [
+                "move-started 500.0 2.0", "camera-changed 500.0 4.0", "idle 500.0 4.0", "move-started 500.0 4.0",
+                "camera-changed 500.0 9.0", "idle 500.0 9.0",
+            ])
+    }
+
     @Test func positionTakesThePlaceOfLaterOnes() throws {
         present(zoom: 4, at: 100)
         present(zoom: 8, at: 200)
