@@ -186,6 +186,7 @@ import GimbalProtocol
         case .ended where isIdle(peer), .finished where isIdle(peer):
             close(peer, at: now)
         case .open, .ended, .finished:
+            if peer.input.isFinished { parts.leases.releaseIfDone(peer, at: now) }
             if peer.input.isUnfinished, intake.isReady(peer) { parts.turns.join(peer) }
         }
     }
@@ -193,7 +194,7 @@ import GimbalProtocol
     /// Whether nothing is left to do for a peer that sends no more.
     private func isIdle(_ peer: Peer) -> Bool {
         peer.input.isEmpty && !peer.sendsTrace && peer.subscriptions.isEmpty && peer.waits.isEmpty
-            && !peer.share.isWaiting
+            && !peer.share.isWaiting && !parts.leases.isWaiting(peer)
     }
 
     // MARK: Rest

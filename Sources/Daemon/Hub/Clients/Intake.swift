@@ -71,12 +71,13 @@ final class Intake {
         updateReading(peer)
     }
 
-    /// Cancels the gestures of a peer whose input has all been handled, and ends its replay and its leases.
+    /// Cancels the gestures of a peer whose input has all been handled, and ends its replay, and its leases unless
+    /// something else waits.
     private func finishInput(of peer: Peer, at now: Double) {
         peer.input.finish()
         parts.runner.cancelGestures(of: peer, at: now)
         parts.replays.end(traceOf: peer, at: now)
-        parts.leases.release(peer, at: now)
+        parts.leases.releaseIfDone(peer, at: now)
         parts.sender.enqueue(peer)
     }
 

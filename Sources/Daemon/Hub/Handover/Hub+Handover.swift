@@ -81,11 +81,11 @@ extension Hub {
             parts.sender.enqueue(peer)
         }
         parts.leases.goOn(from: record.lastLease ?? 0)
-        for record in record.cameras {
-            if let leases = record.leases, let camera = cameras[record.name] {
-                parts.leases.restore(leases, of: camera, peers: numbered, at: now)
-            }
+        let leased = record.cameras.compactMap { record in
+            record.leases.flatMap { leases in cameras[record.name].map { (camera: $0, leases: leases) } }
         }
+        for (camera, leases) in leased { parts.leases.restore(leases, of: camera, peers: numbered, at: now) }
+        for (camera, _) in leased { parts.leases.update(camera, at: now) }
         for camera in cameras.values where !camera.readers.readInputs { camera.stopInputLog() }
         return restored.map { ($0.record.key, $0.peer) }
     }

@@ -135,6 +135,20 @@ final class Leases {
         }
     }
 
+    /// Ends a half-closed peer's parts in leases, once everything that it sent is done.
+    func releaseIfDone(_ peer: Peer, at now: Double) { if isGone(peer) { release(peer, at: now) } }
+
+    /// Whether a peer can no longer move a camera, or will not: nothing that it sent is left to be done.
+    private func isGone(_ peer: Peer) -> Bool {
+        peer.isClosed || peer.isWatchOnly || peer.input.isDiscarding
+            || peer.input.isFinished && peer.waits.isEmpty && !isWaiting(peer)
+    }
+
+    /// Whether a peer waits for a lease. One that reads no more waits for nothing.
+    func isWaiting(_ peer: Peer) -> Bool {
+        peer.output.isOpen && cameras(of: peer).contains { $0.leases.hasWaiting(peer) }
+    }
+
     /// Ends a camera's lease if it is over, and grants the next one if the camera is free for it. Call this when
     /// something has changed for either.
     func update(_ camera: HostedCamera, at now: Double) {
@@ -148,7 +162,7 @@ final class Leases {
     /// Returns why a lease is over; `nil` if it is not.
     private func reason(toEnd lease: Lease, of camera: HostedCamera, at now: Double) -> LeaseEndReason? {
         if camera.isPlayed(by: lease.holder) { return nil }
-        if lease.holder.isGone { return .disconnected }
+        if isGone(lease.holder) { return .disconnected }
         return lease.deadline <= now ? .time : nil
     }
 
@@ -239,11 +253,12 @@ final class Leases {
     }
 
     /// Resumes the lease of another process, as far as its peers are still connected and may still move the camera.
+    /// Once all are restored, they must be updated: a peer may need one while it waits for another.
     ///
     /// - Parameter record: a valid record.
     func restore(_ record: Record, of camera: HostedCamera, peers: [Int: Peer], at now: Double) {
         for waiting in record.waiting {
-            guard let peer = peers[waiting.peer], !peer.isGone, !camera.leases.hasWaiting(peer) else { continue }
+            guard let peer = peers[waiting.peer], !peer.isWatchOnly, !camera.leases.hasWaiting(peer) else { continue }
             let request = LeaseRequest(forMs: waiting.forMs, label: waiting.label, wait: true)
             camera.leases.waiting.append(.init(peer: peer, request: request, id: waiting.id, line: waiting.line))
             note(camera, in: peer)
@@ -260,7 +275,6 @@ final class Leases {
             runner.restartIdleTime(of: camera, at: now)
             tellEnd(of: number, of: camera, .disconnected, at: now)
         }
-        update(camera, at: now)
     }
 
     /// Continues counting after the leases of another process.
@@ -288,11 +302,6 @@ extension CameraLeases {
             number: current?.number, holder: current?.holder.number, members: current?.members.map(\.number) ?? [],
             label: current?.label, deadline: current?.deadline, waiting: waiting)
     }
-}
-
-extension Peer {
-    /// Whether it can no longer move a camera.
-    fileprivate var isGone: Bool { isClosed || isWatchOnly || input.isFinished }
 }
 
 extension HostedCamera {

@@ -85,6 +85,51 @@ import TestSupport
         #expect(guide.isOver)
     }
 
+    @Test func holderWhoHalfClosesKeepsItUntilItsWaitIsOver() throws {
+        let (guide, other, watcher) = (host.connect(), host.connect(), host.connect())
+        watcher.send(#"{"type":"subscribe","events":["lease"]}"#)
+        guide.send(#"{"type":"take-lease","forMs":3000}"#)
+        guide.send(#"{"type":"animate","durationMs":400,"update":{"kind":"zoom-to","zoom":5}}"#)
+        guide.send(#"{"type":"await-idle","id":1}"#)
+        guide.halfClose()
+        host.pass(200)
+        #expect(try code(other, #"{"type":"stop","id":1}"#) == "leased")
+        host.pass(300)
+        #expect(guide.lines().last?.contains(#"{"type":"at-rest","id":1"#) == true)
+        #expect(guide.isOver)
+        #expect(try watcher.types() == ["subscribed", "lease-taken", "lease-ended"])
+    }
+
+    @Test func subscriberWhoHalfClosesEndsItsLeaseWhenItsWaitIsOver() throws {
+        let guide = host.connect()
+        guide.send(#"{"type":"subscribe","events":["lease"]}"#)
+        guide.send(#"{"type":"take-lease","forMs":3000}"#)
+        guide.send(#"{"type":"animate","durationMs":400,"update":{"kind":"zoom-to","zoom":5}}"#)
+        guide.send(#"{"type":"await-idle","id":1}"#)
+        guide.halfClose()
+        host.pass(500)
+        #expect(try guide.types() == ["subscribed", "lease", "lease-taken", "at-rest", "lease-ended"])
+        #expect(!guide.isOver)
+    }
+
+    @Test func whoHalfClosesIsStillAnsweredWhenItsTurnComes() throws {
+        let (guide, next, watcher) = (host.connect(), host.connect(), host.connect())
+        watcher.send(#"{"type":"subscribe","events":["lease"]}"#)
+        guide.send(#"{"type":"take-lease","forMs":1000}"#)
+        next.send(#"{"type":"take-lease","id":"n","forMs":500,"wait":true}"#)
+        next.halfClose()
+        host.pass(500)
+        try host.handOver()
+        #expect(next.lines() == [] && !next.isOver)
+        host.pass(600)
+        #expect(next.lines() == [#"{"type":"lease","id":"n","camera":"main","timeMs":1000,"lease":2,"untilMs":1500}"#])
+        #expect(next.isOver)
+        #expect(
+            try watcher.types() == [
+                "subscribed", "lease-taken", "lease-ended", "lease-taken", "lease-ended",
+            ])
+    }
+
     @Test func replayOfAnotherIsNotSteeredUnderALease() throws {
         let (guide, other, third) = (host.connect(), host.connect(), host.connect())
         other.send(#"{"type":"trace","version":1,"speed":"max","pauseAtEnd":true}"#)

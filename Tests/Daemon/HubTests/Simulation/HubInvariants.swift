@@ -88,7 +88,7 @@ struct HubInvariants {
             if let replay = peer.replay, !hub.parts.replays.running.contains(where: { $0 === replay }) {
                 return "a client's replay does not run"
             }
-            if case .finished = peer.input.state, isIdle(peer), !peer.hasUnsent {
+            if case .finished = peer.input.state, isIdle(peer), !hub.parts.leases.isWaiting(peer), !peer.hasUnsent {
                 return "a client is kept for which nothing is left to do"
             }
             if let camera = hub.parts.leases.cameras(of: peer).first(where: { !isRegistered($0, hub) }) {
