@@ -208,7 +208,7 @@ extension Double {
     private var printed: Double { (self * 1000).rounded() }
 
     /// Whether an event at this time is printed with a later time than one at the other.
-    fileprivate func isPrintedAfter(_ other: Double) -> Bool { printed > other.printed }
+    func isPrintedAfter(_ other: Double) -> Bool { printed > other.printed }
 
     /// The last time, or nearly, that is printed the same as this one.
     fileprivate var lastThatPrintsAlike: Double { (printed + 0.4999) / 1000 }

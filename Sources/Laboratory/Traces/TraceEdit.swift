@@ -189,7 +189,7 @@ extension Trace {
             run.play(line.bytes + [0x0a]) { played in
                 isRejected = isRejected || played.messages.contains { $0.type == .error }
                 let times = played.messages.compactMap { $0.event?.move?.timeMs }.map { start + $0 }
-                moved = times.last { $0 < line.timeMs ?? last } ?? moved
+                moved = times.last { (line.timeMs ?? last).isPrintedAfter($0) } ?? moved
             }
             let time = line.timeMs ?? last
             let isIdle = active.isEmpty && reporter.fingersDown == 0 && !isRejected

@@ -167,6 +167,12 @@ import Traces
         return trace.lines.map(\.timeMs)
     }
 
+    @Test func aPauseIsShortenedWhateverItsTimesAddUpTo() throws {
+        let move = { (time: Double) in #"{"type":"move","timeMs":\#(time),"update":{"kind":"zoom-in"}}"# }
+        // The camera's time of the second line is 153.057 + 2248.484, whose nearest double is before 2401.541.
+        #expect(try trimmed(move(153.057), move(2401.541)) == [153.057, 253.057])
+    }
+
     @Test func anotherPaceIsThatOfTheSurfacesToo() throws {
         let finger = #""touches":[{"id":1,"x":10,"y":10}]"#
         var trace = try Trace(
