@@ -135,10 +135,11 @@ package struct Following: Sendable {
         init(_ start: Int, _ end: Int, _ samples: [FollowedPath.Sample]) {
             (self.start, self.end, furthest) = (start, end, start)
             let (a, b) = (samples[start], samples[end])
-            guard end > start + 1 else { return }
+            // At one time, the camera can only jump.
+            guard end > start + 1, b.timeMs > a.timeMs else { return }
             for index in (start + 1)..<end {
                 let sample = samples[index]
-                let share = b.timeMs > a.timeMs ? (sample.timeMs - a.timeMs) / (b.timeMs - a.timeMs) : 0
+                let share = (sample.timeMs - a.timeMs) / (b.timeMs - a.timeMs)
                 let found = sample.distance(fromBetween: a, b, share)
                 if found > error { (error, furthest) = (found, index) }
             }
@@ -221,7 +222,7 @@ struct FollowedPath {
         MercatorPoint(x: origin.x + sample.x / scale, y: origin.y + sample.y / scale).coordinate.normalized
     }
 
-    /// Returns samples of the camera's path: at each of the line's points, and at steps between them.
+    /// Returns samples of the camera's path: at each of the line's points, and at steps between those of different times.
     ///
     /// - Parameter look: how far ahead and back the bearing looks, in points.
     func samples(step: Double, look: Double) -> [Sample] {
@@ -239,9 +240,9 @@ struct FollowedPath {
         add(0, 0)
         for index in 1..<along.count {
             let (start, end) = (along[index - 1], along[index])
-            let count = end > start ? Int(((end - start) / step).rounded(.up)) : 1
-            for number in 1...max(count, 1) {
-                let share = Double(number) / Double(max(count, 1))
+            let count = timesMs[index] > timesMs[index - 1] ? max(Int(((end - start) / step).rounded(.up)), 1) : 1
+            for number in 1...count {
+                let share = Double(number) / Double(count)
                 let time = timesMs[index - 1] + (timesMs[index] - timesMs[index - 1]) * share
                 add(start + (end - start) * share, time)
             }

@@ -62,6 +62,16 @@ import Testing
         #expect(TourKeyframe.lastingMs(keyframes) == 3_599_500)
     }
 
+    @Test func aJumpInATrackIsOneKeyframeOfNoTime() throws {
+        let points = (0...120).map { second in
+            (48 + Double(abs(second % 20 - 10)) * 5e-4, 11.5 + Double(second) * 5e-4, Int?(second))
+        }
+        let whole = try Self.read(Self.gpx(points), .gpx).tour.keyframes
+        let jump = try Self.read(Self.gpx([(48, 11, 0)] + points), .gpx).tour.keyframes
+        #expect(whole.count > 20 && jump.count <= whole.count + 4, "\(whole.count), \(jump.count)")
+        #expect(jump.count { $0.durationMs == 0 } <= 2)
+    }
+
     @Test func aPauseOnTheWayIsAWait() throws {
         var points = (0...100).map { (48.0, 11 + Double($0) * 1e-4, Int?($0)) }
         points += (101...200).map { (48.0, 11.01 + Double($0 - 100) * 1e-4, Int?($0 + 300)) }
