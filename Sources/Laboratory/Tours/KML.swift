@@ -285,11 +285,13 @@ extension NamedTour {
                 notes.add("an easing is left out: KML has none")
             }
             let duration = keyframe.durationMs ?? flightMs(to: index, viewportHeight: viewportHeight)
+            // Any number wraps or is clamped in a tour, but not in KML.
+            let position = Camera(position: keyframe.position).position
             text += """
                       <gx:FlyTo>
                         <gx:duration>\(seconds(duration))</gx:duration>
                         <gx:flyToMode>\(keyframe.path == .flight ? "bounce" : "smooth")</gx:flyToMode>
-                \(EarthView(keyframe.position, viewportHeight: viewportHeight).lookAt(indent: "        "))
+                \(EarthView(position, viewportHeight: viewportHeight).lookAt(indent: "        "))
                       </gx:FlyTo>
 
                 """

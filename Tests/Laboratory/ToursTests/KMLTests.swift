@@ -197,4 +197,21 @@ import Testing
         }
         #expect(back.tour.kml(viewportHeight: height).bytes == bytes)
     }
+
+    @Test func whatWrapsOrIsClampedInATourIsSoInKML() throws {
+        let positions = [
+            CameraPosition(target: LatLng(latitude: 10, longitude: 400), zoom: 25, bearing: -30, viewingAngle: 10),
+            CameraPosition(target: LatLng(latitude: -90, longitude: -200), zoom: 1, bearing: 725, viewingAngle: 100),
+        ]
+        let bytes = NamedTour(positions.map { TourKeyframe($0, durationMs: 1000) }).kml(viewportHeight: 844).bytes
+        let back = try TourFile(bytes, as: .kml, TourOptions())
+        #expect(back.notes.texts.isEmpty)
+        for (found, wanted) in zip(back.tour.keyframes, positions.map { Camera(position: $0).position }) {
+            #expect(abs(found.position.target.latitude - wanted.target.latitude) < 1e-6)
+            #expect(abs(wrap180(found.position.target.longitude - wanted.target.longitude)) < 1e-6)
+            #expect(abs(found.position.zoom - wanted.zoom) < 1e-4)
+            #expect(abs(wrap180(found.position.bearing - wanted.bearing)) < 1e-6)
+            #expect(abs(found.position.viewingAngle - wanted.viewingAngle) < 1e-6)
+        }
+    }
 }
