@@ -221,7 +221,21 @@ typealias Finger = (id: Int32, x: Float, y: Float)
         #expect(try send("wall", "10.0.0.2", 2, 0.2) == "wall@10.0.0.2")
         #expect(try send(nil, "10.0.0.2", 2, 0.2) == "10.0.0.2:2")
         #expect(try send("a \"\u{1b}\u{e9}\\", "::1", 2, 0.2) == "a______@::1")
-        #expect(try send(String(repeating: "n", count: 200), "::1", 2, 0.2) == String(repeating: "n", count: 64))
+        let long = String(repeating: "n", count: 200)
+        #expect(try send(long, "::1", 2, 0.2) == "\(long.prefix(60))@::1")
+    }
+
+    @Test func sourcesWhoseNamesBecomeTheSameHaveSurfacesOfTheirOwn() throws {
+        var decoder = TUIODecoder()
+        func send(_ source: String) throws -> String? {
+            try decoder.read(bundle(1, [(1, 0.1, 0)], source: source)[...], from: "a", port: 1, at: 0).first?.source
+        }
+        let long = String(repeating: "x", count: 64)
+        #expect(try ["a b", "a_b", "a\tb"].map(send) == ["a_b@a", "a_b@a~2", "a_b@a~3"])
+        let both = try (send(long + "\u{1}b"), send(long + "\u{2}b"))
+        #expect(both.0?.hasSuffix("x_b@a") == true && both.1?.hasSuffix("x_b@a~2") == true)
+        #expect(both.0?.count == 64 && both.1?.count == 63)
+        #expect(try send("a b") == nil, "its fingers have not changed")
     }
 
     @Test func soManySourcesAreFollowedAndNoMore() throws {

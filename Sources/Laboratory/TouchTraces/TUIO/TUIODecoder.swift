@@ -22,6 +22,8 @@ package struct TUIOFrame: Equatable {
 package struct TUIODecoder {
     /// The state of one source.
     private struct Source {
+        /// `NAME@HOST`, from the name that it sends and its address.
+        let key: String
         let name: String
         /// When its last frame arrived, in milliseconds.
         var heardMs: Double
@@ -65,11 +67,13 @@ package struct TUIODecoder {
             if let message = try TUIOMessage(message) { messages.append(message) }
         }
         var (frames, source): ([TUIOFrame], Int?) = ([], nil)
-        func named(_ name: String) -> String { Self.name(name, host, port) }
+        func key(_ name: String) -> String {
+            name.isEmpty ? "\(host):\(port)" : name.contains("@") ? name : "\(name)@\(host)"
+        }
         for message in messages {
-            if case .source(let name) = message { source = index(of: named(name), at: nowMs) }
-            if case .begin(_, _, let name) = message { source = index(of: named(name), at: nowMs) }
-            source = source ?? index(of: named(""), at: nowMs)
+            if case .source(let name) = message { source = index(of: key(name), at: nowMs) }
+            if case .begin(_, _, let name) = message { source = index(of: key(name), at: nowMs) }
+            source = source ?? index(of: key(""), at: nowMs)
             guard let source else { return frames }
             if let frame = take(message, of: source, at: nowMs) { frames.append(frame) }
         }
@@ -91,19 +95,24 @@ package struct TUIODecoder {
 
     // MARK: Sources
 
-    /// Returns `NAME@HOST`, from the name that a source sends and its address.
-    private static func name(_ name: String, _ host: String, _ port: Int) -> String {
-        let name = name.isEmpty ? "\(host):\(port)" : name.contains("@") ? name : "\(name)@\(host)"
-        let bytes = name.utf8.prefix(64).map { byte in
+    /// Returns a new source's name: its key in printable characters, and unlike the names of all others.
+    private func name(of key: String) -> String {
+        let bytes = key.utf8.map { byte in
             (0x21...0x7e).contains(byte) && !#""\"#.utf8.contains(byte) ? byte : UInt8(ascii: "_")
         }
-        return String(decoding: bytes, as: UTF8.self)
+        // The end of a long one has the address.
+        var (name, number) = (String(decoding: bytes.suffix(64), as: UTF8.self), 1)
+        while sources.contains(where: { $0.name == name }) {
+            number += 1
+            name = String(decoding: bytes.suffix(61), as: UTF8.self) + "~\(number)"
+        }
+        return name
     }
 
     /// Finds or adds a source; may replace the longest silent one without fingers. Returns `nil` if all have fingers.
-    private mutating func index(of name: String, at nowMs: Double) -> Int? {
-        if let known = sources.firstIndex(where: { $0.name == name }) { return known }
-        let new = Source(name: name, heardMs: nowMs)
+    private mutating func index(of key: String, at nowMs: Double) -> Int? {
+        if let known = sources.firstIndex(where: { $0.key == key }) { return known }
+        let new = Source(key: key, name: name(of: key), heardMs: nowMs)
         guard sources.count >= Self.mostSources else {
             sources.append(new)
             return sources.count - 1
