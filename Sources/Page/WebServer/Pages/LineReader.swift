@@ -69,7 +69,8 @@ struct LineReader: ~Copyable {
             requests = []
             bad += 1
             guard bad <= mostBad else {
-                throw refusal("more than \(mostBad) lines cannot be read, such as line \(number): \(error.error)")
+                let reason = error.error.message
+                throw refusal("more than \(mostBad) lines cannot be read, such as line \(number): \(reason)")
             }
             return error.isHeader
         }
