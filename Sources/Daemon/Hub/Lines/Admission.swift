@@ -10,12 +10,6 @@ import Touches
 struct Refusal: Error {
     let index: Int
     let error: WireError
-
-    init(_ index: Int, _ code: ErrorCode, _ field: String?, _ message: String) {
-        self.init(index, WireError(code, field: field, message))
-    }
-
-    init(_ index: Int, _ error: WireError) { (self.index, self.error) = (index, error) }
 }
 
 /// The admission of one line. If the number of something is limited, each object of an array counts as one more of it
@@ -53,49 +47,60 @@ struct Admission {
 
     /// Admits the line; throws at the first object that is refused.
     mutating func admit() throws(Refusal) {
-        for index in requests.indices { try admit(index, meant[index].camera) }
+        for index in requests.indices {
+            do throws(WireError) { try admit(index, meant[index].camera) } catch {
+                throw Refusal(index: index, error: error)
+            }
+        }
     }
 
-    private mutating func admit(_ index: Int, _ camera: HostedCamera?) throws(Refusal) {
-        if peer.isWatchOnly, let error = peer.role.objection(to: requests[index].body) {
-            throw Refusal(index, error)
-        }
+    private mutating func admit(_ index: Int, _ camera: HostedCamera?) throws(WireError) {
+        if peer.isWatchOnly, let error = peer.role.objection(to: requests[index].body) { throw error }
         if let camera = peer.sentTrace.camera { try admit(index, inTraceOf: camera) }
         if peer.sendsBehindTheEnd, requests[index].body.isOfTraces { return }
         if camera?.lifetime != .permanent { try admitNew(index, camera) }
         try admitBody(index, camera)
     }
 
+    /// Throws if a number has reached its limit.
+    private func check(
+        _ count: Int, below limit: Int, _ field: String, _ message: @autoclosure () -> String
+    ) throws(WireError) {
+        if count >= limit { throw WireError(.limitReached, field: field, message()) }
+    }
+
+    /// Throws if the request is part of a trace.
+    private func forbidInTrace(_ message: String) throws(WireError) {
+        if peer.sendsTrace { throw WireError(.invalidValue, field: "type", message) }
+    }
+
     /// Admits what a trace may contain.
     ///
     /// - Parameter camera: the name of the trace's camera.
-    private func admit(_ index: Int, inTraceOf camera: String) throws(Refusal) {
+    private func admit(_ index: Int, inTraceOf camera: String) throws(WireError) {
         if let name = requests[index].camera, name != camera {
-            throw Refusal(index, .invalidValue, "camera", "camera must be \"\(camera)\" in this trace, or omitted")
+            throw WireError(.invalidValue, field: "camera", "camera must be \"\(camera)\" in this trace, or omitted")
         }
         if case .trace = requests[index].body {
-            throw Refusal(
-                index, .invalidValue, "type", "a trace is running on this connection: end it with trace-end first")
+            try forbidInTrace("a trace is running on this connection: end it with trace-end first")
         }
     }
 
     /// Admits the camera that a request makes, or makes permanent, if it does either.
     @inline(never)
-    private mutating func admitNew(_ index: Int, _ camera: HostedCamera?) throws(Refusal) {
+    private mutating func admitNew(_ index: Int, _ camera: HostedCamera?) throws(WireError) {
         let (request, name) = (requests[index], meant[index].name)
         guard !made.contains(name) else { return }
         if camera == nil, mustFindCamera(request) {
-            throw Refusal(index, .unknownCamera, "camera", "there is no camera \"\(name)\"")
+            throw WireError(.unknownCamera, field: "camera", "there is no camera \"\(name)\"")
         }
         guard makesCamera(request, camera) else { return }
         let others = peer.isWatchOnly ? registry.ephemeralCount : registry.permanentCount
-        if others + made.count >= limits.cameras {
-            throw Refusal(
-                index, .limitReached, "camera",
-                peer.isWatchOnly
-                    ? "\(limits.cameras) cameras exist only to be watched; wait until a client feeds this one"
-                    : "there are \(limits.cameras) cameras; remove one with remove-camera")
-        }
+        try check(
+            others + made.count, below: limits.cameras, "camera",
+            peer.isWatchOnly
+                ? "\(limits.cameras) cameras exist only to be watched; wait until a client feeds this one"
+                : "there are \(limits.cameras) cameras; remove one with remove-camera")
         made.insert(name)
     }
 
@@ -106,95 +111,83 @@ struct Admission {
         return if case .removeCamera = request.body { true } else { request.body.needsCamera }
     }
 
-    private mutating func admitBody(_ index: Int, _ camera: HostedCamera?) throws(Refusal) {
+    private mutating func admitBody(_ index: Int, _ camera: HostedCamera?) throws(WireError) {
         if requests[index].body.takesCamera {
-            try admitLeased(index, camera, by: peer)
-            if let replay = camera?.replay, replay !== peer.replay, !replay.makesWay { throw busy(index) }
+            try admitLeased(camera, by: peer)
+            if let replay = camera?.replay, replay !== peer.replay, !replay.makesWay { throw .busy }
         }
         switch requests[index].body {
         case .gesture(let gesture): try admit(gesture, index, camera)
         case .touch(let fingers): try admit(fingers, index, camera)
         case .present(let presentation):
-            if peer.sendsTrace {
-                throw Refusal(
-                    index, .invalidValue, "type", "a trace has its own clock: send present on another connection")
-            }
-            guard let playOut = camera?.playOut, playOut.peer === peer,
-                playOut.waitingCount(before: presentation.presentAt) + index >= PlayOut.most
-            else { break }
-            throw Refusal(
-                index, .limitReached, "presentAt", "at most \(PlayOut.most) positions may wait for their time")
+            try forbidInTrace("a trace has its own clock: send present on another connection")
+            guard let playOut = camera?.playOut, playOut.peer === peer else { break }
+            try check(
+                playOut.waitingCount(before: presentation.presentAt) + index, below: PlayOut.most, "presentAt",
+                "at most \(PlayOut.most) positions may wait for their time")
         case .set(let change): try admit(change, index, camera)
         case .removeCamera:
-            if camera?.replay?.makesWay == false { throw busy(index) }
+            if camera?.replay?.makesWay == false { throw .busy }
         case .trace:
-            if !peer.output.isOpen { throw busy(index) }
+            if !peer.output.isOpen { throw .busy }
         case .traceEnd:
             if !peer.sendsTrace {
-                throw Refusal(
-                    index, .invalidValue, "type", "no trace is running on this connection: a trace header starts one")
+                throw WireError(
+                    .invalidValue, field: "type", "no trace is running on this connection: a trace header starts one")
             }
         case .subscribe: try admitSubscription(index)
         case .awaitIdle:
-            guard peer.waits.count + index >= limits.waits else { break }
-            throw Refusal(
-                index, .limitReached, "type", "a connection may have at most \(limits.waits) waiting requests")
+            try check(
+                peer.waits.count + index, below: limits.waits, "type",
+                "a connection may have at most \(limits.waits) waiting requests")
         case .pauseReplay, .resumeReplay, .stepReplay, .seekReplay, .setReplaySpeed, .endReplay:
             let ends = if case .endReplay = requests[index].body { true } else { false }
-            if peer.sendsTrace {
-                throw Refusal(
-                    index, .invalidValue, "type",
-                    ends
-                        ? "end a trace with trace-end; end-replay is for other connections"
-                        : "the lines of a trace wait for their time: steer the replay from another connection")
-            }
-            guard let replay = camera?.replay, !replay.isCut else { throw noReplay(index) }
+            try forbidInTrace(
+                ends
+                    ? "end a trace with trace-end; end-replay is for other connections"
+                    : "the lines of a trace wait for their time: steer the replay from another connection")
+            guard let replay = camera?.replay, !replay.isCut else { throw .noReplay }
             if replay.isAttract {
                 if ends { break }
-                throw Refusal(
-                    index, .noReplay, "camera",
+                throw WireError(
+                    .noReplay, field: "camera",
                     "the daemon plays this trace by itself: it can only be ended, with end-replay")
             }
             // Any connection may steer if the replay's own may move the camera; otherwise, only those that may.
             if let owner = replay.peer, camera?.publicCamera.leases.allow(peer) == false {
-                try admitLeased(index, camera, by: owner)
+                try admitLeased(camera, by: owner)
             }
-        case .takeLease(let request): try admit(request, index, camera)
+        case .takeLease(let request): try admit(request, camera)
         case .joinLease(let number):
-            try admitLease(number, index, camera)
+            try forbidInTrace("a trace cannot join a lease: do so before the trace's header")
+            try admitLease(number, camera)
             guard let lease = camera?.leases.current, !lease.includes(peer) else { break }
-            try admitPart(in: camera, index)
-            guard lease.members.count >= limits.leaseMembers else { break }
-            throw Refusal(
-                index, .limitReached, "lease", "at most \(limits.leaseMembers) connections may join a lease")
-        case .endLease(let number?): try admitLease(number, index, camera)
+            try admitPart(in: camera)
+            try check(
+                lease.members.count, below: limits.leaseMembers, "lease",
+                "at most \(limits.leaseMembers) connections may join a lease")
+        case .endLease(let number?): try admitLease(number, camera)
         case .endLease(nil):
             let leased = camera?.publicCamera
             guard leases.cameras(of: peer).contains(where: { $0 === leased }) else {
-                throw Refusal(
-                    index, .noLease, "camera",
+                throw WireError(
+                    .noLease, field: "camera",
                     "this connection has no part in a lease of this camera, and is waiting for none")
             }
             // A member's trace would continue without a part in the lease.
             if let lease = leased?.leases.current, lease.holder !== peer, leased?.isPlayed(by: peer) == true {
-                throw Refusal(
-                    index, .busy, "camera", "this connection's trace is playing on this camera; wait for its end")
+                throw WireError(
+                    .busy, field: "camera", "this connection's trace is playing on this camera; wait for its end")
             }
         case .getReplay:
-            if camera?.replay == nil { throw noReplay(index) }
+            if camera?.replay == nil { throw .noReplay }
         case .marker:
-            guard let replay = peer.replay, replay.markers.count + index >= limits.markers else { break }
-            throw Refusal(index, .limitReached, "label", "a replay may have at most \(limits.markers) markers")
+            guard let replay = peer.replay else { break }
+            try check(
+                replay.markers.count + index, below: limits.markers, "label",
+                "a replay may have at most \(limits.markers) markers")
         default: break  // Nothing can be wrong with another but its own members.
         }
-    }
-
-    private func busy(_ index: Int) -> Refusal {
-        Refusal(index, .busy, "camera", "a replay is running on this camera; wait for its trace-ended")
-    }
-
-    private func noReplay(_ index: Int) -> Refusal {
-        Refusal(index, .noReplay, "camera", "no replay is running on this camera")
     }
 
     // MARK: Leases
@@ -202,80 +195,71 @@ struct Admission {
     /// Admits what moves a camera, unless another's lease forbids it.
     ///
     /// - Parameter mover: the peer whose gesture, command or trace it is.
-    private func admitLeased(_ index: Int, _ camera: HostedCamera?, by mover: Peer) throws(Refusal) {
+    private func admitLeased(_ camera: HostedCamera?, by mover: Peer) throws(WireError) {
         guard let lease = camera?.publicCamera.leases.current, !lease.includes(mover) else { return }
         let (who, left) = (lease.label.map { "\"\($0)\"" } ?? "another client", (lease.deadline - now).rounded(.up))
-        throw Refusal(
-            index, .leased, "camera",
+        throw WireError(
+            .leased, field: "camera",
             "\(who) has leased this camera, " + (left > 0 ? "for \(plain(left)) ms more" : "until its trace has ended"))
     }
 
-    private func admit(_ request: LeaseRequest, _ index: Int, _ camera: HostedCamera?) throws(Refusal) {
-        if peer.sendsTrace {
-            throw Refusal(index, .invalidValue, "type", "a trace cannot take a lease: do so before the trace's header")
-        }
+    private func admit(_ request: LeaseRequest, _ camera: HostedCamera?) throws(WireError) {
+        try forbidInTrace("a trace cannot take a lease: do so before the trace's header")
         if let lease = camera?.leases.current, lease.includes(peer) { return }
-        try admitPart(in: camera, index)
+        try admitPart(in: camera)
         guard !request.wait, let camera else { return }
-        try admitLeased(index, camera, by: peer)
-        if !camera.isFree(for: peer) { throw busy(index) }
+        try admitLeased(camera, by: peer)
+        if !camera.isFree(for: peer) { throw .busy }
         if !camera.leases.waiting.isEmpty {
-            throw Refusal(index, .leased, "camera", "others are waiting for this camera's lease: set wait to wait, too")
+            throw WireError(
+                .leased, field: "camera", "others are waiting for this camera's lease: set wait to wait, too")
         }
     }
 
     /// Admits a request about the lease with a number.
-    private func admitLease(_ number: Int, _ index: Int, _ camera: HostedCamera?) throws(Refusal) {
-        if peer.sendsTrace, case .joinLease = requests[index].body {
-            throw Refusal(index, .invalidValue, "type", "a trace cannot join a lease: do so before the trace's header")
-        }
+    private func admitLease(_ number: Int, _ camera: HostedCamera?) throws(WireError) {
         guard camera?.publicCamera.leases.current?.number == number else {
-            throw Refusal(index, .noLease, "lease", "this camera has no lease with that number")
+            throw WireError(.noLease, field: "lease", "this camera has no lease with that number")
         }
     }
 
     /// Admits a connection's part in one more lease; it waits at most once for each.
-    private func admitPart(in camera: HostedCamera?, _ index: Int) throws(Refusal) {
+    private func admitPart(in camera: HostedCamera?) throws(WireError) {
         if camera?.leases.hasWaiting(peer) == true {
-            throw Refusal(index, .limitReached, "type", "this connection is already waiting for the camera's lease")
+            throw WireError(.limitReached, field: "type", "this connection is already waiting for the camera's lease")
         }
-        guard leases.cameras(of: peer).count >= limits.leases else { return }
-        throw Refusal(
-            index, .limitReached, "type",
+        try check(
+            leases.cameras(of: peer).count, below: limits.leases, "type",
             "a connection may have a part in at most \(limits.leases) leases; end one with end-lease")
     }
 
-    private func admitSubscription(_ index: Int) throws(Refusal) {
+    private func admitSubscription(_ index: Int) throws(WireError) {
         guard peer.subscriptions.all.count + index >= limits.subscriptions else { return }
         let own = peer.subscriptions.all.lazy.filter { !$0.isOfAll }
         let name = meant[index].name
-        guard own.count + index >= limits.subscriptions else { return }
         if own.contains(where: { $0.camera.name == name }) { return }
-        throw Refusal(
-            index, .limitReached, "camera",
+        try check(
+            own.count + index, below: limits.subscriptions, "camera",
             "a connection may have at most \(limits.subscriptions) subscriptions; end one with unsubscribe")
     }
 
-    private func admit(_ gesture: ClientRequest.Gesture, _ index: Int, _ camera: HostedCamera?) throws(Refusal) {
+    private func admit(_ gesture: ClientRequest.Gesture, _ index: Int, _ camera: HostedCamera?) throws(WireError) {
         let all = (camera?.gestures.count ?? 0) + index
         guard all >= min(limits.gestures, limits.cameraGestures), gesture.event.begins else { return }
         let key = GestureKey(feed: peer.number, kind: gesture.event.kind, label: gesture.label)
         // Nearly every report is about a gesture that is active.
         if camera?.gestures.contains(key) == true { return }
-        if (camera?.gestures.keys(of: peer.number).count ?? 0) + index >= limits.gestures {
-            throw Refusal(
-                index, .limitReached, "gesture",
-                "a connection may have at most \(limits.gestures) active gestures on a camera")
-        }
-        if all >= limits.cameraGestures {
-            throw Refusal(
-                index, .limitReached, "gesture", "a camera may have at most \(limits.cameraGestures) active gestures")
-        }
+        try check(
+            (camera?.gestures.keys(of: peer.number).count ?? 0) + index, below: limits.gestures, "gesture",
+            "a connection may have at most \(limits.gestures) active gestures on a camera")
+        try check(
+            all, below: limits.cameraGestures, "gesture",
+            "a camera may have at most \(limits.cameraGestures) active gestures")
     }
 
-    private mutating func admit(_ fingers: Fingers, _ index: Int, _ camera: HostedCamera?) throws(Refusal) {
+    private mutating func admit(_ fingers: Fingers, _ index: Int, _ camera: HostedCamera?) throws(WireError) {
         self.fingers += fingers.touches.count
-        if self.fingers > limits.fingers { throw Refusal(index, Fingers.tooMany) }
+        if self.fingers > limits.fingers { throw Fingers.tooMany }
         let known = camera?.surfaces.all ?? []
         guard !fingers.touches.isEmpty, known.count + index >= min(limits.surfaces, limits.cameraSurfaces) else {
             return
@@ -283,35 +267,33 @@ struct Admission {
         let touched = known.filter(\.isTouched).map(\.key)
         guard !touched.contains(SurfaceKey(feed: peer.number, label: fingers.surface)) else { return }
         // A trace may contain what several connections did.
-        if !peer.sendsTrace, touched.count(where: { $0.feed == peer.number }) + index >= limits.surfaces {
-            throw Refusal(
-                index, .limitReached, "surface",
+        if !peer.sendsTrace {
+            try check(
+                touched.count { $0.feed == peer.number } + index, below: limits.surfaces, "surface",
                 "a connection may have at most \(limits.surfaces) surfaces with fingers on a camera")
         }
-        if touched.count + index >= limits.cameraSurfaces {
-            throw Refusal(
-                index, .limitReached, "surface",
-                "a camera may have at most \(limits.cameraSurfaces) surfaces with fingers")
-        }
+        try check(
+            touched.count + index, below: limits.cameraSurfaces, "surface",
+            "a camera may have at most \(limits.cameraSurfaces) surfaces with fingers")
     }
 
     private mutating func admit(
         _ change: CameraSetup.Change, _ index: Int, _ camera: HostedCamera?
-    ) throws(Refusal) {
+    ) throws(WireError) {
         switch change {
         case .zoomRange(let min, let max):
             let name = meant[index].name
             let old = zoomRanges[name] ?? camera?.camera.constraints.zoomRange ?? .all
             guard let range = ZoomRange(min: min ?? old.min, max: max ?? old.max) else {
                 let error = CameraSetup.reversedZoomRange
-                throw Refusal(index, error.code, min == nil ? "maxZoom" : "minZoom", error.message)
+                throw WireError(error.code, field: min == nil ? "maxZoom" : "minZoom", error.message)
             }
             zoomRanges[name] = range
         case .idleAction(let setting):
             // A trace may have been recorded by a daemon with other traces.
             guard case .play(let trace, _)? = setting?.action, !peer.sendsTrace, traces[trace] == nil else { break }
-            throw Refusal(
-                index, .invalidValue, "action.trace",
+            throw WireError(
+                .invalidValue, field: "action.trace",
                 "action.trace must be one of the daemon's traces: there is no \"\(trace)\"")
         default: break
         }
@@ -325,6 +307,12 @@ struct Admission {
         default: !peer.isWatchOnly && request.body.needsCamera
         }
     }
+}
+
+extension WireError {
+    static let noReplay = WireError(.noReplay, field: "camera", "no replay is running on this camera")
+    fileprivate static let busy = WireError(
+        .busy, field: "camera", "a replay is running on this camera; wait for its trace-ended")
 }
 
 extension GestureEvent {

@@ -156,20 +156,20 @@ final class LineHandler {
         var time: Double?
         for index in requests.indices {
             guard requests[index].body.isOfTraces else { continue }
+            func refusal(_ code: ErrorCode, _ message: String) -> Refusal {
+                Refusal(index: index, error: WireError(code, field: "timeMs", "timeMs \(message)"))
+            }
             guard let given = requests[index].timeMs ?? time else {
-                throw Refusal(
-                    index, .missingField, "timeMs",
-                    "timeMs is missing: in a trace, gestures, touches, commands and markers need it")
+                throw refusal(.missingField, "is missing: in a trace, gestures, touches, commands and markers need it")
             }
             guard given == time ?? given else {
-                throw Refusal(index, .invalidValue, "timeMs", "timeMs must be the same in all objects of an array")
+                throw refusal(.invalidValue, "must be the same in all objects of an array")
             }
             guard let replay = peer.replay, !replay.passesOver else { return given }
             guard replay.mayGoOn(at: given) else {
                 throw replay.clock.time(of: given) > ReplayClock.longest
-                    ? Refusal(
-                        index, .invalidValue, "timeMs", "timeMs must be at most 1e14 ms after the trace's first")
-                    : Refusal(index, .timeReversed, "timeMs", "timeMs must not be before that of the previous line")
+                    ? refusal(.invalidValue, "must be at most 1e14 ms after the trace's first")
+                    : refusal(.timeReversed, "must not be before that of the previous line")
             }
             time = given
         }

@@ -25,8 +25,7 @@ final class Queries {
         case .getReplay:
             guard let replay = camera?.replay else {
                 // An earlier object of the line has ended it.
-                let error = WireError(.noReplay, field: "camera", "no replay is running on this camera")
-                return parts.errors.refuse(error, id, about: camera?.name ?? "", to: peer)
+                return parts.errors.refuse(.noReplay, id, about: camera?.name ?? "", to: peer)
             }
             let status = replay.status(at: line.now, withMarkers: true)
             parts.turns.add(events: status.markers?.count ?? 0)
