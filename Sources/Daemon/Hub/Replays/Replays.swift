@@ -136,43 +136,29 @@ final class Replays {
     /// - Parameter new: the time of that line, if any.
     private func play(_ replay: Replay, new: Double?, at now: Double) -> Bool {
         while !replay.isOver {
-            switch takeStep(in: replay, new: new, at: now) {
-            case .taken: continue
-            case .atNewLine: return true
-            case .waiting: return false
+            if replay.isPaused, replay.seek == nil {
+                replay.wait = .steering
+                return false
             }
+            let camera = replay.playbackCamera
+            let step = replay.playbackRun.next(on: camera, replay.lines, new: new, goal: replay.seek?.printed)
+            if case .unknown = step { return false }
+            let due = due(step, in: replay)
+            replay.wait = .time(due, next: step.time)
+            guard due <= now else { return false }
+            replay.framesBefore = replay.camera.frames
+            if case .new(let time) = step {
+                replay.playbackRun.time = time
+                return true
+            }
+            guard !turns.isUsedUp else { return false }
+            take(step, in: replay, on: camera, at: now)
         }
         return false
     }
 
-    /// The outcome of the next step.
-    private enum Outcome {
-        /// Taken; there may be another one.
-        case taken
-        /// Not taken: it is the line that was just read, which is due.
-        case atNewLine
-        /// Not taken: the replay waits.
-        case waiting
-    }
-
-    /// Takes the next step if it is due: on the camera that subscribers see or, during a seek, on the scratch camera.
-    private func takeStep(in replay: Replay, new: Double?, at now: Double) -> Outcome {
-        if replay.isPaused, replay.seek == nil {
-            replay.wait = .steering
-            return .waiting
-        }
-        let camera = replay.playbackCamera
-        let step = replay.playbackRun.next(on: camera, replay.lines, new: new, goal: replay.seek?.printed)
-        if case .unknown = step { return .waiting }
-        let due = due(step, in: replay)
-        replay.wait = .time(due, next: step.time)
-        guard due <= now else { return .waiting }
-        replay.framesBefore = replay.camera.frames
-        if case .new(let time) = step {
-            replay.playbackRun.time = time
-            return .atNewLine
-        }
-        guard !turns.isUsedUp else { return .waiting }
+    /// Takes a step: on the camera that subscribers see or, during a seek, on the scratch camera.
+    private func take(_ step: ReplayRun.Step, in replay: Replay, on camera: HostedCamera, at now: Double) {
         switch step {
         case .frame(let time):
             runner.tick(camera)
@@ -197,7 +183,6 @@ final class Replays {
             endRound(replay, at: now)
         case .new, .unknown: break
         }
-        return .taken
     }
 
     /// Returns when a step is due, in the hub's time.
