@@ -69,7 +69,7 @@ extension Hub {
         for (record, peer) in restored {
             parts.clients.setAbout(record.about, of: peer)
             for name in record.fedCameras { cameras[name].map { peer.fedCameras.insert($0) } }
-            if let camera = record.endedTrace { parts.replays.assign(Replays.EndedTrace(camera: camera), to: peer) }
+            if let camera = record.endedTrace { parts.replays.assign(endedTraceOf: camera, to: peer) }
         }
         let numbered = Dictionary(peers.map { ($0.number, $0) }) { first, _ in first }
         for replay in replays { parts.replays.restore(replay, peers: numbered, parts.traces) }

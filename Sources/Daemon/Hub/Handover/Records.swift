@@ -79,7 +79,7 @@ extension Peer {
     }
 
     func record(_ key: UInt64, about: String?) -> Record {
-        let ended: String? = if case .passedOver(let trace) = sentTrace.state { trace.camera } else { nil }
+        let ended: String? = if case .passedOver(let camera) = sentTrace.state { camera } else { nil }
         return Record(
             key: key, number: number, about: about, lineNumber: input.lineNumber,
             isSkipping: input.isSkipping, input: input.state, bytes: Array(input.waiting),

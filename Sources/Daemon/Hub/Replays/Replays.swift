@@ -17,8 +17,8 @@ final class Replays {
             /// No trace.
             case none
             case playing(Replay)
-            /// A trace that ended before its `trace-end` arrived.
-            case passedOver(EndedTrace)
+            /// A trace that has ended while its lines still arrive. Its camera may have been removed since.
+            indirect case passedOver(camera: String)
         }
 
         fileprivate(set) var state = State.none
@@ -28,17 +28,9 @@ final class Replays {
             switch state {
             case .none: nil
             case .playing(let replay): replay.cameraName
-            case .passedOver(let trace): trace.camera
+            case .passedOver(let camera): camera
             }
         }
-    }
-
-    /// A trace that has ended while its lines still arrive. Its camera may have been removed since.
-    final class EndedTrace {
-        /// The camera's name.
-        let camera: String
-
-        init(camera: String) { self.camera = camera }
     }
 
     let limits: Limits
@@ -428,7 +420,7 @@ final class Replays {
         registry.markUnsaved(camera)
         guard let peer = replay.peer else { return }
         // Lines are skipped until the trace's end has been read.
-        peer.sentTrace.state = replay.passesOver ? .passedOver(EndedTrace(camera: replay.cameraName)) : .none
+        peer.sentTrace.state = replay.passesOver ? .passedOver(camera: replay.cameraName) : .none
         let id = replay.id
         sender.reply(.traceEnded(summary), id.span, to: peer)
         // A peer that reads no more gets no reply, but may have nothing left to do and be closed.
@@ -450,7 +442,7 @@ final class Replays {
     // MARK: Handover
 
     /// Assigns a peer's lines to a trace that has ended in another process.
-    func assign(_ trace: EndedTrace, to peer: Peer) { peer.sentTrace.state = .passedOver(trace) }
+    func assign(endedTraceOf camera: String, to peer: Peer) { peer.sentTrace.state = .passedOver(camera: camera) }
 
     func camera(named name: String) -> HostedCamera? { registry.camera(named: name) }
 
