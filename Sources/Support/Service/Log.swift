@@ -45,24 +45,18 @@ package struct Log: Sendable {
     }
 
     package func callAsFunction(_ level: LogLevel, _ message: @autoclosure () -> PrintableText) {
-        guard level <= self.level else { return }
-        log(level, nil, message(), [:])
+        self(level, nil, message())
     }
 
     /// - Parameters:
-    ///   - event: the event of the message.
+    ///   - event: the event of the message, if it is one.
     ///   - fields: more fields for the journal; empty ones are omitted.
     package func callAsFunction(
-        _ level: LogLevel, _ event: LogEvent, _ message: @autoclosure () -> PrintableText,
+        _ level: LogLevel, _ event: LogEvent?, _ message: @autoclosure () -> PrintableText,
         _ fields: KeyValuePairs<LogField, String> = [:]
     ) {
         guard level <= self.level else { return }
-        log(level, event, message(), fields)
-    }
-
-    private func log(
-        _ level: LogLevel, _ event: LogEvent?, _ message: PrintableText, _ fields: KeyValuePairs<LogField, String>
-    ) {
+        let message = message()
         if let journal {
             var entry = [("MESSAGE", "\(message)"), ("PRIORITY", "\(level.priority)"), ("SYSLOG_IDENTIFIER", name)]
             if let event { entry.append(("MESSAGE_ID", event.rawValue)) }
