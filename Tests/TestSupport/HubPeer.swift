@@ -156,16 +156,13 @@ public final class HubHost {
     }
 
     /// Replaces the hub by one that starts with saved state and without clients.
-    ///
-    /// - Returns: the number of restored cameras.
-    @discardableResult
-    public func restart(with saved: SavedState? = nil, keepsEpochs: Bool = false) -> Int {
+    public func restart(with saved: SavedState? = nil, keepsEpochs: Bool = false) {
         for peer in peers { peer.cutOff() }
         forgetPeers()
         peers = []
         hub = nextHub()
         memory.reclaimUnusedSpace()
-        return saved.map { hub.restore($0, keepsEpochs: keepsEpochs, at: now) } ?? 0
+        if let saved { hub.restore(saved, keepsEpochs: keepsEpochs, at: now) }
     }
 }
 

@@ -252,10 +252,8 @@ import GimbalProtocol
     ///
     /// - Parameter keepsEpochs: whether it is certain that nothing was emitted after the state was saved. Otherwise the
     ///   cameras get new epochs, so that no subscriber takes new events for the continuation of what it read.
-    /// - Returns: the number of cameras.
-    public func restore(_ saved: SavedState, keepsEpochs: Bool, at now: Double) -> Int {
+    public func restore(_ saved: SavedState, keepsEpochs: Bool, at now: Double) {
         parts.registry.restore(saved.cameras, keepsEpochs: keepsEpochs, at: now)
         parts.runner.scheduleIdleActions()
-        return parts.registry.count
     }
 }

@@ -130,15 +130,12 @@ import UnixSocket
                 failed(error)
             }
         }
-        let count = hub.restore(saved, keepsEpochs: keepsEpochs, at: now)
+        hub.restore(saved, keepsEpochs: keepsEpochs, at: now)
         let state =
             saved.isLast ? "as they were when the daemon ended" : "as last saved before the daemon died"
         log(
             saved.isLast ? .info : .warning, .stateRestored,
-            "\(counted(count, "camera")) restored from \(path), \(state)")
-        if count < saved.count {
-            log(.warning, "\(counted(saved.count - count, "saved camera")) dropped: beyond the limit")
-        }
+            "\(counted(saved.count, "camera")) restored from \(path), \(state)")
     }
 
     private func openFile() throws(SystemError) -> StateFile {
