@@ -17,12 +17,12 @@ package final class ListeningSocket: Codable {
     ///   - mode: the permissions of the socket file.
     ///   - group: its group; `nil` for this process's.
     /// - Throws: `EADDRINUSE` if another process uses the path, `EEXIST` if it is not a socket.
-    package init(path: String, mode: mode_t, group: gid_t? = nil, backlog: CInt = 4096) throws(SystemError) {
+    package init(path: String, mode: mode_t, group: gid_t? = nil) throws(SystemError) {
         try SocketPath.prepareFolder(of: path)
         lock = try Self.lock(path)
         do throws(SystemError) {
             try Self.removeStale(path)
-            descriptor = try Self.listen(path, mode: mode, group: group, backlog: backlog)
+            descriptor = try Self.listen(path, mode: mode, group: group)
         } catch {
             _ = unsafe unlink(Self.lockPath(path))
             _ = close(lock)
@@ -69,10 +69,9 @@ package final class ListeningSocket: Codable {
         throw SystemError("\(path) is another program's socket", code: EADDRINUSE)
     }
 
-    private static func listen(
-        _ path: String, mode: mode_t, group: gid_t?, backlog: CInt
-    ) throws(SystemError) -> CInt {
+    private static func listen(_ path: String, mode: mode_t, group: gid_t?) throws(SystemError) -> CInt {
         let descriptor = try System.makeStreamSocket(blocks: false)
+        var isBound = false
         do throws(SystemError) {
             // Until group and mode are set as requested, only the owner may connect.
             let bound = try unsafe System.withAddress(path) { address, length in
@@ -81,28 +80,18 @@ package final class ListeningSocket: Codable {
                 return unsafe bind(descriptor, address, length)
             }
             guard bound == 0 else { throw SystemError("bind \(path)") }
-            do throws(SystemError) {
-                try admitClients(path, descriptor, mode, group, backlog)
-            } catch {
-                _ = unsafe unlink(path)
-                throw error
+            isBound = true
+            if let group, unsafe lchown(path, uid_t.max, group) != 0 {
+                throw SystemError("chown \(path) to group \(group)")
             }
+            guard unsafe chmod(path, mode) == 0 else { throw SystemError("chmod \(path)") }
+            guard Glibc.listen(descriptor, 4096) == 0 else { throw SystemError("listen \(path)") }
+            return descriptor
         } catch {
+            if isBound { _ = unsafe unlink(path) }
             _ = close(descriptor)
             throw error
         }
-        return descriptor
-    }
-
-    /// Sets the file's group and mode, and starts to listen.
-    private static func admitClients(
-        _ path: String, _ descriptor: CInt, _ mode: mode_t, _ group: gid_t?, _ backlog: CInt
-    ) throws(SystemError) {
-        if let group, unsafe lchown(path, uid_t.max, group) != 0 {
-            throw SystemError("chown \(path) to group \(group)")
-        }
-        guard unsafe chmod(path, mode) == 0 else { throw SystemError("chmod \(path)") }
-        guard Glibc.listen(descriptor, backlog) == 0 else { throw SystemError("listen \(path)") }
     }
 
     /// Removes the socket file and the lock. The descriptor's owner closes it.
