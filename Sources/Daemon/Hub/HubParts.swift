@@ -14,8 +14,6 @@ struct HubParts {
     let clients: ClientRegistry
     /// Sends replies and events to peers.
     let sender: Sender
-    /// Answers invalid lines.
-    let errors: ErrorReplies
     /// The subscriptions of all peers.
     let subscriptions: Subscriptions
     /// Requests that wait until a camera rests.
@@ -38,8 +36,7 @@ struct HubParts {
         turns = Turns(limits: limits)
         registry = CameraRegistry(limits: limits, memory: memory, epochSeed: epochSeed, clock)
         clients = ClientRegistry()
-        sender = Sender(limits: limits, turns, counters)
-        errors = ErrorReplies(sender, turns, counters, observer)
+        sender = Sender(limits: limits, turns, counters, observer)
         subscriptions = Subscriptions(limits: limits, registry, sender, turns)
         waits = RestWaits(sender, turns, counters)
         runner = CameraRunner(registry, subscriptions, waits, sender, turns, observer)

@@ -184,7 +184,7 @@ final class LineHandler {
     }
 
     private func reject(_ rejection: Rejection, _ text: Span<UInt8>, from peer: Peer, at now: Double) {
-        parts.errors.reject(rejection, text, from: peer)
+        parts.sender.reject(rejection, text, from: peer)
         // Lines after a refused header must not be taken for live input.
         if rejection.isHeader, !peer.sendsTrace {
             parts.clients.linger(peer)

@@ -25,7 +25,7 @@ final class Queries {
         case .getReplay:
             guard let replay = camera?.replay else {
                 // An earlier object of the line has ended it.
-                return parts.errors.refuse(.noReplay, id, about: camera?.name ?? "", to: peer)
+                return parts.sender.refuse(.noReplay, id, about: camera?.name ?? "", to: peer)
             }
             let status = replay.status(at: line.now, withMarkers: true)
             parts.turns.add(events: status.markers?.count ?? 0)
@@ -58,7 +58,7 @@ final class Queries {
             do {
                 if let answer = try Self.answer(query, about: camera) { parts.sender.reply(answer, id, to: peer) }
             } catch {
-                parts.errors.refuse(error, id, about: camera.name, to: peer)
+                parts.sender.refuse(error, id, about: camera.name, to: peer)
             }
         }
     }

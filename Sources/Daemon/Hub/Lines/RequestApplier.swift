@@ -65,7 +65,7 @@ final class RequestApplier {
         case .pauseReplay, .resumeReplay, .stepReplay, .seekReplay, .setReplaySpeed, .endReplay:
             guard let replay = parts.registry.camera(meant)?.replay else { break }
             if let error = parts.replays.objection(to: request.body, of: replay, at: now) {
-                parts.errors.refuse(error, id, about: replay.cameraName, to: peer)
+                parts.sender.refuse(error, id, about: replay.cameraName, to: peer)
             } else {
                 parts.sender.acknowledge(id, to: peer)
                 parts.replays.steer(replay, request.body, at: now)

@@ -19,6 +19,7 @@ final class Sender {
     private let limits: Limits
     private let turns: Turns
     private let counters: Counters
+    private let observer: ClientObserver
 
     /// Cameras whose subscribers have been queued since the queue was last served.
     private var changed = CameraList(.changed)
@@ -49,8 +50,8 @@ final class Sender {
         let entries: Range<UInt64>
     }
 
-    init(limits: Limits, _ turns: Turns, _ counters: Counters) {
-        (self.limits, self.turns, self.counters) = (limits, turns, counters)
+    init(limits: Limits, _ turns: Turns, _ counters: Counters, _ observer: ClientObserver) {
+        (self.limits, self.turns, self.counters, self.observer) = (limits, turns, counters, observer)
     }
 
     // MARK: Events
@@ -141,6 +142,39 @@ final class Sender {
     private func announce(_ subscription: Subscription) {
         guard subscription.hasMissed else { return }
         append(to: subscription.peer) { subscription.catchUp(&$0) }
+    }
+
+    // MARK: Errors
+
+    /// The work of an error, whose texts are built for it alone.
+    private static let workOfError = 8
+
+    /// Answers a request that failed when it was applied.
+    func refuse(_ error: WireError, _ id: Span<UInt8>, about camera: String, to peer: Peer) {
+        count(error, camera, of: peer)
+        refuse(error, id, to: peer)
+    }
+
+    /// Answers every request of a rejected line that can be answered.
+    func reject(_ rejection: Rejection, _ text: Span<UInt8>, from peer: Peer) {
+        count(rejection.error, peer.lastCamera?.name, of: peer)
+        turns.add(work: Self.workOfError * max(rejection.ids.count, 1))
+        var isAnswered = false
+        for (index, id) in rejection.ids.enumerated() {
+            let isWrong = rejection.index.map { $0 == index } ?? (rejection.ids.count == 1)
+            guard isWrong || id != nil else { continue }
+            let error = isWrong ? rejection.error : rejection.error.ofOtherRequest
+            refuse(error, text.extracting(id?.range ?? 0..<0), to: peer)
+            isAnswered = true
+        }
+        if !isAnswered { refuse(rejection.error, Span(), to: peer) }
+    }
+
+    /// Counts an error, and reports it to the log if one is kept.
+    private func count(_ error: WireError, _ camera: String?, of peer: Peer) {
+        counters.errors += 1
+        peer.replay?.lineWasRejected()
+        observer.report(.refused(error, line: peer.input.lineNumber, camera: camera), of: peer)
     }
 
     // MARK: End of the turn
