@@ -9,7 +9,7 @@ import GimbalProtocol
 
 @safe public final class Hub {
     let parts: HubParts
-    let queries: Queries
+    let applier: RequestApplier
     private let intake: Intake
 
     /// Creates a hub without cameras and clients.
@@ -23,8 +23,8 @@ import GimbalProtocol
         at now: Double
     ) {
         parts = HubParts(limits: limits, server: server, epochSeed: epochSeed, memory: memory)
-        queries = Queries(parts, started: now)
-        intake = Intake(parts, LineHandler(parts, RequestApplier(parts, queries)))
+        applier = RequestApplier(parts, started: now)
+        intake = Intake(parts, LineHandler(parts, applier))
     }
 
     /// The name and version in the answer to `hello`.

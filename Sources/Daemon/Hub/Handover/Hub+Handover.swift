@@ -32,7 +32,7 @@ extension Hub {
         let keys = Dictionary(peers.map { ($0.peer.number, $0.key) }) { first, _ in first }
         let waiting = parts.turns.waiting.compactMap { peer in keys[peer.number].map { (key: $0, peer: peer) } }
         return Record(
-            started: queries.started, counters: parts.counters, connectionsTotal: parts.clients.total,
+            started: applier.started, counters: parts.counters, connectionsTotal: parts.clients.total,
             lastNumber: parts.clients.lastNumber, lastLease: parts.leases.lastNumber,
             cameras: parts.registry.sorted.map(\.record),
             peers: (waiting + peers.filter { !$0.peer.share.isWaiting }).map { key, peer in
@@ -62,7 +62,7 @@ extension Hub {
         let restored = try peers(record.peers, cameras, client)
         // Everything has been read. From here on, nothing fails.
         let peers = restored.map(\.peer)
-        queries.started = record.started
+        applier.started = record.started
         parts.counters.goOn(from: record.counters)
         parts.registry.restore(cameras.values)
         parts.clients.restore(peers, lastNumber: record.lastNumber, total: record.connectionsTotal)

@@ -4,10 +4,11 @@
 import GimbalProtocol
 
 final class RequestApplier {
-    private let parts: HubParts
-    private let queries: Queries
+    let parts: HubParts
+    /// When the first process of this hub started.
+    var started: Double
 
-    init(_ parts: HubParts, _ queries: Queries) { (self.parts, self.queries) = (parts, queries) }
+    init(_ parts: HubParts, started: Double) { (self.parts, self.started) = (parts, started) }
 
     // MARK: An object of a line
 
@@ -44,10 +45,10 @@ final class RequestApplier {
         case .getCamera, .cameraForBounds, .project, .unproject, .visibleRegion, .cameras, .stats, .clients, .traces,
             .ping, .getReplay:
             let camera = request.body.needsCamera ? cameraAsked(meant, request, line) : parts.registry.camera(meant)
-            queries.answer(request.body, camera, id, in: line)
+            answer(request.body, camera, id, in: line)
         case .hello(_, let about):
             parts.clients.setAbout(about, of: peer)
-            queries.greet(peer, id)
+            parts.sender.reply(.hello(DaemonHello(server: parts.server)), id, to: peer)
         case .subscribe(let kinds, let delivery, let since):
             parts.subscriptions.subscribe(
                 peer, to: parts.runner.camera(meant, for: peer, at: now).publicCamera, Interest(kinds, delivery),

@@ -3,18 +3,7 @@
 import MapCamera
 import GimbalProtocol
 
-final class Queries {
-    private let parts: HubParts
-    /// When the first process of this hub started.
-    var started: Double
-
-    init(_ parts: HubParts, started: Double) { (self.parts, self.started) = (parts, started) }
-
-    /// Tells a client which server it is connected to.
-    func greet(_ peer: Peer, _ id: Span<UInt8>) {
-        parts.sender.reply(.hello(DaemonHello(server: parts.server)), id, to: peer)
-    }
-
+extension RequestApplier {
     /// Answers a question.
     ///
     /// - Parameter camera: the camera that it is about; `nil` if there is none.
