@@ -140,7 +140,7 @@ import GimbalProtocol
         parts.leases.advance(to: now)
         if !intake.isStopped {
             parts.playOuts.advance(to: now)
-            parts.idleActions.advance(to: now)
+            beginIdleActions(at: now)
             intake.advanceReplays(to: now)
         }
         parts.waits.advance(to: now)

@@ -28,8 +28,6 @@ struct HubParts {
     let replays: Replays
     /// The traces that the daemon can play by itself.
     let traces = StoredTraces()
-    /// What cameras do when nothing moves them.
-    let idleActions: IdleActions
 
     init(limits: Limits, server: String, epochSeed: UInt64, memory: (any HistoryMemory)?) {
         (self.limits, self.server) = (limits, server)
@@ -43,6 +41,5 @@ struct HubParts {
         playOuts = PlayOuts(runner, turns, clock)
         leases = Leases(runner, sender, counters)
         replays = Replays(limits: limits, registry, clients, runner, leases, sender, turns)
-        idleActions = IdleActions(runner, replays, traces, turns)
     }
 }
