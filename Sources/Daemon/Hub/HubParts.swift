@@ -36,10 +36,10 @@ struct HubParts {
         clients = ClientRegistry()
         sender = Sender(limits: limits, turns, counters, observer)
         subscriptions = Subscriptions(limits: limits, registry, sender, turns)
-        waits = RestWaits(sender, turns, counters)
+        waits = RestWaits(sender, turns)
         runner = CameraRunner(registry, subscriptions, waits, sender, turns, observer)
         playOuts = PlayOuts(runner, turns, clock)
-        leases = Leases(runner, sender, counters)
+        leases = Leases(runner, sender)
         replays = Replays(limits: limits, registry, clients, runner, leases, sender, turns)
     }
 }

@@ -53,7 +53,6 @@ struct CameraLeases {
 final class Leases {
     private let runner: CameraRunner
     private let sender: Sender
-    private let counters: Counters
     /// Cameras that have a lease.
     private var leased: [HostedCamera] = []
     /// The cameras whose lease a peer takes part in or waits for, by peer. Until removed here, they hold the peer.
@@ -61,9 +60,7 @@ final class Leases {
     /// The number of the last lease.
     private(set) var lastNumber = 0
 
-    init(_ runner: CameraRunner, _ sender: Sender, _ counters: Counters) {
-        (self.runner, self.sender, self.counters) = (runner, sender, counters)
-    }
+    init(_ runner: CameraRunner, _ sender: Sender) { (self.runner, self.sender) = (runner, sender) }
 
     // MARK: Beginning
 
@@ -194,9 +191,8 @@ final class Leases {
             leased.removeAll { $0 === camera }
         }
         for wait in camera.leases.waiting {
-            counters.errors += 1
             let error = WireError(.removed, field: "camera", "camera \(camera.name) was removed before it was free")
-            sender.refuse(error, line: wait.line, wait.id.span, to: wait.peer)
+            sender.refuse(error, wait.id.span, ofLine: wait.line, to: wait.peer)
             forget(camera, in: wait.peer)
         }
         camera.leases = CameraLeases()

@@ -74,10 +74,9 @@ final class Sender {
         reply(.ok, id, to: peer)
     }
 
-    /// Sends a peer an error about its current line, or about the line of a request that waited.
-    func refuse(_ error: WireError, line: UInt64? = nil, _ id: Span<UInt8>, to peer: Peer) {
-        let number = line ?? peer.input.lineNumber
-        reply(.error(GimbalError(error, line: number)), id, to: peer)
+    /// Sends a peer an error about its current line.
+    func refuse(_ error: WireError, _ id: Span<UInt8>, to peer: Peer) {
+        reply(.error(GimbalError(error, line: peer.input.lineNumber)), id, to: peer)
     }
 
     /// Answers a request, as ``reply(to:_:)`` does.
@@ -153,6 +152,12 @@ final class Sender {
     func refuse(_ error: WireError, _ id: Span<UInt8>, about camera: String, to peer: Peer) {
         count(error, camera, of: peer)
         refuse(error, id, to: peer)
+    }
+
+    /// Answers a request that waited in vain.
+    func refuse(_ error: WireError, _ id: Span<UInt8>, ofLine line: UInt64, to peer: Peer) {
+        counters.errors += 1
+        reply(.error(GimbalError(error, line: line)), id, to: peer)
     }
 
     /// Answers every request of a rejected line that can be answered.

@@ -30,7 +30,6 @@ final class RestWait {
 final class RestWaits {
     private let sender: Sender
     private let turns: Turns
-    private let counters: Counters
     /// Requests of the line being applied.
     private var new: [RestWait] = []
     /// Those with a deadline, the earliest last; of two with the same deadline, the one that came first. Adding or
@@ -39,9 +38,7 @@ final class RestWaits {
     /// Waits that have ended together, and how, to be answered as turns have room.
     private var ended: [(waits: ArraySlice<RestWait>, outcome: Result<CameraRest, WireError>)] = []
 
-    init(_ sender: Sender, _ turns: Turns, _ counters: Counters) {
-        (self.sender, self.turns, self.counters) = (sender, turns, counters)
-    }
+    init(_ sender: Sender, _ turns: Turns) { (self.sender, self.turns) = (sender, turns) }
 
     // MARK: Waiting
 
@@ -123,21 +120,16 @@ final class RestWaits {
 
     /// Ends a wait with its answer.
     private func finish(_ wait: RestWait, _ outcome: Result<CameraRest, WireError>) {
-        let answer: ServerMessage
-        switch outcome {
-        case .success(let rest): answer = .atRest(rest)
-        case .failure(let error):
-            counters.errors += 1
-            answer = .error(GimbalError(error, line: wait.line))
-        }
         turns.add(events: 1)
         turns.add(work: 1)
-        sender.putEventsFirst(for: wait.peer)
         forget(wait)
         let last = wait.peer.waits.removeLast()
         if last !== wait { (wait.peer.waits[wait.index], last.index) = (last, wait.index) }
         let id = wait.id
-        sender.append(to: wait.peer) { $0.answer(answer, id.span) }
+        switch outcome {
+        case .success(let rest): sender.reply(.atRest(rest), id.span, to: wait.peer)
+        case .failure(let error): sender.refuse(error, id.span, ofLine: wait.line, to: wait.peer)
+        }
     }
 
     private func forget(_ wait: RestWait) {
