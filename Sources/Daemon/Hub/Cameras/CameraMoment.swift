@@ -11,8 +11,6 @@ import Touches
 struct CausedMotion: Codable {
     var motion: Motion
     let reason: MoveReason
-
-    init(_ motion: Motion, by reason: MoveReason) { (self.motion, self.reason) = (motion, reason) }
 }
 
 extension HostedCamera {
@@ -36,7 +34,7 @@ extension HostedCamera {
         /// instead, which contains strings, took 160 instructions more.
         private(set) var idleAfterMs: Double?
         var camera: Camera
-        var gestures = GestureTracker()
+        var gestures: GestureTracker
         /// The surfaces whose fingers are recognized here, also in traces.
         var surfaces: TouchSurfaces
         /// What moves the camera by itself, if anything does.
@@ -60,17 +58,9 @@ extension HostedCamera {
 
         /// Creates the moment of a camera at rest, whose position subscribers know.
         init(position: CameraPosition = .initial, _ setup: CameraSetup = CameraSetup(), limits: Limits) {
-            let camera = Camera(position: position, setup)
-            self.init(setup, camera, GestureTracker(setup.gestures), TouchSurfaces(limit: limits.cameraSurfaces))
-        }
-
-        init(
-            _ setup: CameraSetup, _ camera: Camera, _ gestures: GestureTracker, _ surfaces: TouchSurfaces,
-            motion: CausedMotion? = nil
-        ) {
-            (self.setup, self.camera, self.gestures, self.surfaces) = (setup, camera, gestures, surfaces)
-            idleAfterMs = setup.idleAction?.afterMs
-            (self.motion, nextTick) = (motion, motion?.motion.nextFrame)
+            (self.setup, idleAfterMs) = (setup, setup.idleAction?.afterMs)
+            camera = Camera(position: position, setup)
+            (gestures, surfaces) = (GestureTracker(setup.gestures), TouchSurfaces(limit: limits.cameraSurfaces))
             published = PrintedPosition(camera.position)
         }
 

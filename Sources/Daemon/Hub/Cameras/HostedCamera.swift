@@ -302,7 +302,7 @@ final class HostedCamera {
     private func begin(_ cause: MotionCause, by reason: MoveReason, at time: Double) {
         let motion = cause.motion(of: camera, at: time)
         if let update = cause.update, motion?.duration == 0 { return move(reason) { $0.camera.apply(update) } }
-        moment.motion = motion.map { CausedMotion($0, by: reason) }
+        moment.motion = motion.map { CausedMotion(motion: $0, reason: reason) }
         lastMotion = nil
         guard motion != nil, replay == nil else { return }
         let start = MotionStart(at: clock.wallTime(at: clockStart + time), camera.position, moment.setup, cause)
