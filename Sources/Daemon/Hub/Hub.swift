@@ -123,14 +123,10 @@ import GimbalProtocol
     /// The latest time for the next call of `advance`; `nil` if nothing is due. Ask at the end of a turn.
     public var deadline: Double? {
         if parts.turns.hasWaitingPeers && !intake.isStopped || parts.sender.hasUnfinished { return -.infinity }
-        let begins =
-            intake.isStopped
-            ? .infinity
-            : min(
-                parts.runner.idleDeadline, parts.replays.deadline, parts.playOuts.deadline)
-        let earliest = min(
-            parts.runner.deadline, begins, parts.leases.deadline, parts.waits.deadline,
-            parts.clients.deadline)
+        var earliest = min(parts.runner.deadline, parts.leases.deadline, parts.waits.deadline, parts.clients.deadline)
+        if !intake.isStopped {
+            earliest = min(earliest, parts.runner.idleDeadline, parts.replays.deadline, parts.playOuts.deadline)
+        }
         return earliest == .infinity ? nil : earliest
     }
 

@@ -221,12 +221,8 @@ final class CameraRunner {
 
     /// When the next camera is due to move, in the hub's time; infinite if none is.
     var deadline: Double {
-        var earliest = Double.infinity
-        guard !animating.isEmpty else { return earliest }
-        for camera in animating.cameras {
-            if let tick = camera.nextTick { earliest = min(earliest, camera.clockStart + tick) }
-        }
-        return earliest
+        guard !animating.isEmpty else { return .infinity }
+        return animating.cameras.reduce(.infinity) { min($0, $1.clockStart + ($1.nextTick ?? .infinity)) }
     }
 
     /// Advances what is due, as far as the turn has room for its events: after a standstill much may be due.

@@ -138,11 +138,7 @@ final class PlayOuts {
 
     /// When the next camera is due to move, in the hub's time; infinite if none is.
     var deadline: Double {
-        var earliest = Double.infinity
-        for camera in playing.cameras {
-            if let due = camera.playOut?.due { earliest = min(earliest, clock.time(at: due)) }
-        }
-        return earliest
+        playing.cameras.reduce(.infinity) { min($0, $1.playOut?.due.map { clock.time(at: $0) } ?? .infinity) }
     }
 
     /// Moves the cameras that are due, as far as the turn has room for their events; the next turn moves the others.
