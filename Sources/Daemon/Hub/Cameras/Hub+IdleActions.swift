@@ -25,7 +25,7 @@ extension Hub {
             guard let trace = parts.traces[name] else { return camera.passOverIdleAction() }
             if camera.hasApproachedTrace {
                 camera.passOverIdleAction()
-                parts.replays.play(trace, loops: loops, on: camera, at: now)
+                parts.replays.start(Replay(trace, loops: loops, of: camera, limits: parts.limits, at: now), at: now)
             } else {
                 parts.runner.beginIdleFlight(of: camera, to: trace.header.position, duration: nil, .attract, at: due)
             }

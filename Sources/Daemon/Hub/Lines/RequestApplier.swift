@@ -73,7 +73,8 @@ final class RequestApplier {
             }
         case .trace(let header):
             let camera = parts.runner.camera(meant, for: peer, at: now)
-            parts.replays.start(header, on: camera, from: peer, id: (0..<id.count).map { id[$0] }, at: now)
+            let id = (0..<id.count).map { id[$0] }
+            parts.replays.start(Replay(header, of: camera, from: peer, id: id, limits: parts.limits, at: now), at: now)
         case .traceEnd:
             parts.sender.acknowledge(id, to: peer)
             parts.replays.end(traceOf: peer, at: now)

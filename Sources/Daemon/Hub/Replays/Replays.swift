@@ -58,15 +58,7 @@ final class Replays {
 
     // MARK: Starting
 
-    func start(_ header: TraceHeader, on camera: HostedCamera, from peer: Peer, id: [UInt8], at now: Double) {
-        let replay = Replay(header, of: camera, from: peer, id: id, limits: limits, at: now)
-        addRunning(replay)
-        begin(replay, at: now)
-    }
-
-    /// Plays a stored trace, as a camera's idle action.
-    func play(_ trace: StoredTrace, loops: Bool, on camera: HostedCamera, at now: Double) {
-        let replay = Replay(trace, loops: loops, of: camera, limits: limits, at: now)
+    func start(_ replay: Replay, at now: Double) {
         addRunning(replay)
         begin(replay, at: now)
     }
