@@ -2,8 +2,6 @@
 // the output file: like every other, that appears when it is complete.
 
 import ArgumentParser
-import Glibc
-import UnixSocket
 
 /// The file format of a picture.
 enum PictureFormat: String, CaseIterable {
@@ -68,22 +66,8 @@ struct PictureConverter {
     ///
     /// - Throws: `Interrupt`, or a `Failure`.
     func convert(_ svg: [UInt8], into file: OutputFile) throws {
-        let ends = try Program.pipe()
-        let process: pid_t
-        do {
-            defer { _ = close(ends.readable) }
-            process = try Program.start(
-                command[0], Array(command.dropFirst()), input: ends.readable, output: file.descriptor)
-        } catch {
-            _ = close(ends.writable)
-            throw error
-        }
-        // A program that stops reading reports the reason itself.
-        var rest = svg[...]
-        try? writeOut(&rest, to: ends.writable, named: command[0])
-        // The program waits for more as long as a writing end is open.
-        _ = close(ends.writable)
-        guard try Program.wait(for: process) else {
+        let arguments = Array(command.dropFirst())
+        guard try Program.run(command[0], arguments, reading: svg, output: file.descriptor) == 0 else {
             throw Failure(.ioError, "\(command[0]) made no \(format.rawValue.uppercased())")
         }
     }

@@ -21,22 +21,33 @@ enum Program {
     /// Starts a program, which does not outlive this one, however this one ends.
     ///
     /// - Parameters:
-    ///   - output: `nil` for this process's own.
+    ///   - input: `nil` for none.
+    ///   - output: `nil` for none.
     ///   - isSilent: whether to hide its standard error.
     static func start(
-        _ path: String, _ arguments: [String], input: CInt, output: CInt? = nil, isSilent: Bool = false
+        _ path: String, _ arguments: [String], input: CInt?, output: CInt? = STDOUT_FILENO, isSilent: Bool = false
     ) throws(Failure) -> pid_t {
-        let nothing = isSilent ? unsafe open("/dev/null", O_WRONLY | O_CLOEXEC) : STDERR_FILENO
-        defer { if isSilent { _ = close(nothing) } }
+        let nothing = unsafe open("/dev/null", O_RDWR | O_CLOEXEC)
+        defer { _ = close(nothing) }
         let copies = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
         defer { unsafe copies.forEach { unsafe free($0) } }
-        let process = unsafe start_program(path, copies, environ, input, output ?? STDOUT_FILENO, nothing)
+        let process = unsafe start_program(
+            path, copies, environ, input ?? nothing, output ?? nothing, isSilent ? nothing : STDERR_FILENO)
         guard process >= 0 else { throw Failure(.unavailable, "\(SystemError("\(path) cannot be started"))") }
         return process
     }
 
-    /// Waits for a program's end; returns whether it succeeded.
-    static func wait(for process: pid_t) throws(Interrupt) -> Bool { try status(of: process) == 0 }
+    /// Runs a program that reads bytes from its standard input; returns its status as a shell counts it.
+    static func run(_ path: String, _ arguments: [String], reading bytes: [UInt8], output: CInt) throws -> CInt {
+        // Unlike a pipe, a file keeps nothing waiting if the program stops reading.
+        let input = unsafe memfd_create("gimbal-input", MFD_CLOEXEC)
+        guard input >= 0 else { throw Failure(.ioError, "\(SystemError("memfd_create"))") }
+        defer { _ = close(input) }
+        var rest = bytes[...]
+        try writeOut(&rest, to: input, named: "memory")
+        _ = lseek(input, 0, SEEK_SET)
+        return try status(of: start(path, arguments, input: input, output: output))
+    }
 
     /// Waits for a program's end, and terminates it on an interrupt; returns its status as a shell counts it.
     static func status(of process: pid_t) throws(Interrupt) -> CInt {

@@ -65,7 +65,7 @@ final class Unpacker {
     /// Checks, at the end of the output, that the program has succeeded.
     func finish(_ name: String) throws {
         guard let process = process.take() else { return }
-        guard try Program.wait(for: process) else {
+        guard try Program.status(of: process) == 0 else {
             throw Failure(.dataError, "\(name) cannot be unpacked completely by \(program): it is damaged or cut off")
         }
     }

@@ -72,9 +72,7 @@ struct ScrcpyPhone {
 
     /// Starts an adb command without input, since it would read this program's.
     private func start(_ words: [String], output: CInt) throws -> pid_t {
-        let nothing = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
-        defer { _ = close(nothing) }
-        return try Program.start(adb.program, adb.words + words, input: nothing, output: output)
+        try Program.start(adb.program, adb.words + words, input: nil, output: output)
     }
 
     /// Returns the output of an adb command; adb reports errors itself.
@@ -93,7 +91,7 @@ struct ScrcpyPhone {
             guard count > 0 else { break }
             text += room[..<count]
         }
-        guard try Program.wait(for: process) else { throw Failure(.unavailable, "adb \(words[0]) failed") }
+        guard try Program.status(of: process) == 0 else { throw Failure(.unavailable, "adb \(words[0]) failed") }
         return String(decoding: text, as: UTF8.self)
     }
 

@@ -99,9 +99,7 @@ private final class Trial {
         guard written == bytes.count, ftruncate(descriptor, bytes.count) == 0 else {
             throw Failure(.ioError, "\(SystemError(file))")
         }
-        let nothing = unsafe open("/dev/null", O_RDWR | O_CLOEXEC)
-        defer { _ = close(nothing) }
-        let process = try Program.start(program, command, input: nothing, output: nothing, isSilent: true)
+        let process = try Program.start(program, command, input: nil, output: nil, isSilent: true)
         return try Program.status(of: process)
     }
 }

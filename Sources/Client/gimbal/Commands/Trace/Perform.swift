@@ -2,10 +2,8 @@
 // scrcpy's server.
 
 import ArgumentParser
-import CLinux
 import Glibc
 import TouchScripts
-import UnixSocket
 
 struct Perform: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -62,15 +60,9 @@ struct Perform: ParsableCommand {
             let phone = ScrcpyPhone(adb: (program, words), server: scrcpyServer, version: scrcpyVersion)
             return try phone.perform(export)
         }
-        let input = unsafe memfd_create("gimbal-fingers", MFD_CLOEXEC)
-        guard input >= 0 else { throw Failure(.ioError, "\(SystemError("memfd_create"))") }
-        defer { _ = close(input) }
-        var rest = export.bytes[...]
-        try writeOut(&rest, to: input, named: "fingers")
-        _ = lseek(input, 0, SEEK_SET)
         // adb itself reports what is wrong: no phone, several phones, or one that has not authorized this computer.
-        let status = try Program.status(
-            of: Program.start(program, words + ["shell", "uinput", "-"], input: input, output: STDERR_FILENO))
+        let status = try Program.run(
+            program, words + ["shell", "uinput", "-"], reading: export.bytes, output: STDERR_FILENO)
         guard status == 0 else {
             throw Failure(
                 .unavailable,
