@@ -87,8 +87,7 @@ public struct CameraEvents: AsyncSequence, Sendable {
         private mutating func read() async throws -> CameraEvent? {
             let connection = try connection ?? subscribe()
             self.connection = connection
-            guard let line = try await connection.line() else { throw GimbalConnectionError.ended }
-            switch try ServerLine(fromDaemon: line).message {
+            switch try ServerLine(fromDaemon: await connection.line()).message {
             case .event(let event):
                 note(event)
                 return event

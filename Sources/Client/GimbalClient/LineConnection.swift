@@ -23,8 +23,6 @@ final class LineConnection: Sendable {
         case open
         /// A task waits until there is something to read.
         case waiting(CheckedContinuation<Void, Never>)
-        /// The daemon has ended the connection.
-        case ended
         /// This side has ended the connection.
         case closed
     }
@@ -53,9 +51,8 @@ final class LineConnection: Sendable {
             return reader
         }
 
-        /// Closes the connection; returns the continuation of a task that waited for a line.
+        /// Closes the open connection; returns the continuation of a task that waited for a line.
         mutating func close() -> CheckedContinuation<Void, Never>? {
-            if case .closed = phase { return nil }
             let reader = endWait()
             phase = .closed
             // A suspended source would never run its cancel handler.
@@ -98,57 +95,47 @@ final class LineConnection: Sendable {
         if isFirst { monitor.answered(id) }
     }
 
-    /// Closes the connection, and wakes a task that waits for a line.
+    /// Closes the connection unless it is closed already, and wakes a task that waits for a line.
     ///
     /// - Parameter error: why the connection is of no more use; `nil` if it is no longer wanted.
     func close(because error: GimbalConnectionError? = nil) {
-        if let error { monitor.lost(id, error) } else { monitor.closed(id) }
-        let reader = state.withLock { $0.close() }
+        let reader = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            if case .closed = state.phase { return nil }
+            if let error { monitor.lost(id, error) } else { monitor.closed(id) }
+            return state.close()
+        }
         reader?.resume()
     }
 
     // MARK: Reading
 
-    /// Returns the next line without its LF; `nil` at the end of the daemon's output. Only one task at a time may wait.
+    /// Returns the next line without its LF. Only one task at a time may wait.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled, which also ends the connection.
-    func line() async throws -> ArraySlice<UInt8>? {
+    /// - Throws: `GimbalConnectionError`, which is `ended` after the last line, or `CancellationError` when the task is
+    ///   cancelled. Either also ends the connection.
+    func line() async throws -> ArraySlice<UInt8> {
         while true {
             try Task.checkCancellation()
-            switch try read() {
-            case .line(let line): return line
-            case .closed: return nil
-            case .end:
-                monitor.lost(id, .ended)
-                return nil
-            case .nothing: await untilReadable()
+            do {
+                if let line = try read() { return line }
+            } catch {
+                close(because: error)
+                throw error
             }
+            await untilReadable()
         }
     }
 
-    /// The result of an attempt to read.
-    private enum Piece {
-        case line(ArraySlice<UInt8>)
-        case nothing
-        /// The daemon has ended the connection.
-        case end
-        /// This side has ended the connection.
-        case closed
-    }
-
-    private func read() throws(GimbalConnectionError) -> Piece {
+    /// Returns the next line, if it has arrived completely.
+    private func read() throws(GimbalConnectionError) -> ArraySlice<UInt8>? {
         try state.withLock { state throws(GimbalConnectionError) in
             while true {
-                if let line = try state.socket.nextLine() { return .line(line) }
-                switch state.phase {
-                case .closed: return .closed
-                case .ended: return .end
-                case .open, .waiting: break
-                }
+                if let line = try state.socket.nextLine() { return line }
+                if case .closed = state.phase { throw .ended }
                 switch state.socket.receive(upTo: Self.piece) {
                 case .bytes: break
-                case .nothing: return .nothing
-                case .end: state.phase = .ended
+                case .nothing: return nil
+                case .end: throw .ended
                 }
             }
         }
@@ -164,7 +151,7 @@ final class LineConnection: Sendable {
                         state.readable.resume()
                         return false
                     case .waiting: preconditionFailure("only one task at a time may wait for a line")
-                    case .ended, .closed: return true
+                    case .closed: return true
                     }
                 }
                 if isClosed { continuation.resume() }

@@ -39,12 +39,11 @@ final class RequestConnection: Sendable {
         // The task ends with the connection, and the connection with this object.
         Task { [connection, weak self] in
             do {
-                while let line = try await connection.line() {
+                while true {
+                    let line = try await connection.line()
                     try self?.handle(line)
                     connection.noteAnswer()
                 }
-                connection.close()
-                self?.fail(GimbalConnectionError.ended)
             } catch {
                 connection.close(because: error as? GimbalConnectionError)
                 self?.fail(error)
