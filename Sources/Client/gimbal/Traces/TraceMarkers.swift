@@ -8,38 +8,25 @@ import Glibc
 enum TraceMarkers {
     /// Returns the times of the markers in the first trace of a file, in milliseconds.
     static func times(in bytes: [UInt8]) -> [Double] {
-        var times: [Double] = []
         var decoder = RequestDecoder()
-        forEachLine(with: "marker", in: bytes[..<endOfTrace(in: bytes)]) { line in
-            for request in (try? decoder.decode(Array(line).span)) ?? [] {
-                if case .marker = request.body, let time = request.timeMs { times.append(time) }
-            }
-            return true
+        func requests(_ line: ArraySlice<UInt8>) -> [Request] { (try? decoder.decode(Array(line).span)) ?? [] }
+        let end = lines(with: "trace-end", in: bytes[...]).first { line in
+            if case .traceEnd? = requests(line).first?.body { true } else { false }
         }
-        return times
+        return lines(with: "marker", in: bytes[..<(end?.startIndex ?? bytes.count)]).flatMap(requests).compactMap {
+            if case .marker = $0.body { $0.timeMs } else { nil }
+        }
     }
 
-    /// Returns where the `trace-end` of the first trace is, or the end of the file.
-    private static func endOfTrace(in bytes: [UInt8]) -> Int {
-        var decoder = RequestDecoder()
-        var over = bytes.count
-        forEachLine(with: "trace-end", in: bytes[...]) { line in
-            guard case .traceEnd? = try? decoder.decode(Array(line).span).first?.body else { return true }
-            over = line.startIndex
-            return false
-        }
-        return over
-    }
-
-    /// Calls back for each line that contains a word, until the callback returns `false`.
-    private static func forEachLine(
-        with word: StaticString, in bytes: ArraySlice<UInt8>, _ goesOn: (ArraySlice<UInt8>) -> Bool
-    ) {
-        var position = bytes.startIndex
-        while let hit = find(word, in: bytes[position...]) {
+    /// Returns the lines that contain a word.
+    private static func lines(
+        with word: StaticString, in bytes: ArraySlice<UInt8>
+    ) -> some Sequence<ArraySlice<UInt8>> {
+        sequence(state: bytes.startIndex) { position in
+            guard let hit = find(word, in: bytes[position...]) else { return nil }
             let start = bytes[..<hit].lastIndex(of: 0x0a).map { $0 + 1 } ?? bytes.startIndex
             position = bytes[hit...].firstIndex(of: 0x0a) ?? bytes.endIndex
-            guard goesOn(bytes[start..<position]) else { return }
+            return bytes[start..<position]
         }
     }
 
