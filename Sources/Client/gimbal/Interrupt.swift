@@ -131,8 +131,6 @@ struct Interrupt: Error {
         return signal == 0 ? nil : Interrupt(signal: signal)
     }
 
-    static var hasCome: Bool { last != nil }
-
     /// Makes a signal mark the end of the input: `check` no longer throws it.
     static func endInput() { endsInput.store(true, ordering: .relaxed) }
 

@@ -1,6 +1,6 @@
-// How long a command waits: for an answer of the daemon, or altogether, as --timeout says.
+// How long a command waits: for an answer of the daemon, or altogether, as --timeout says; and how long it records.
 
-/// A time after which a command gives up.
+/// A time at which a command stops what it does.
 struct TimeLimit {
     private let end: ContinuousClock.Instant
     private let milliseconds: Double

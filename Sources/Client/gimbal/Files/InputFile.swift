@@ -20,11 +20,11 @@ final class InputFile {
 
     private let isEndedBySignals: Bool
     /// The deadline for reading what arrived before the signal.
-    private var lastRead: ContinuousClock.Instant?
+    private var lastRead: TimeLimit?
 
     private static let pieceSize = 256 << 10
     /// The time within which the other programs of a pipeline write their last output after the signal.
-    private static let lateness = Duration.milliseconds(50)
+    private static let latenessMs = 50.0
 
     /// Opens a file; `-` is standard input.
     ///
@@ -140,8 +140,8 @@ final class InputFile {
     /// Waits until there is something to read; returns `false` if a signal has ended the input and nothing is left.
     private func waitForInput() throws -> Bool {
         while true {
-            if Interrupt.hasCome, lastRead == nil { lastRead = .now + Self.lateness }
-            let left = lastRead.map { CInt((max($0 - .now, .zero) / .milliseconds(1)).rounded(.up)) }
+            if Interrupt.last != nil, lastRead == nil { lastRead = TimeLimit(milliseconds: Self.latenessMs) }
+            let left = lastRead.map { CInt($0.left) }
             if left == 0 { return false }
             var ready = [
                 pollfd(fd: descriptor, events: CShort(POLLIN), revents: 0),

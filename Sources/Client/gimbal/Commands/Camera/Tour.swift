@@ -224,7 +224,7 @@ private final class TourRecording {
     private let command: TourCommand
     private let file: OutputFile
     private let connection: DaemonConnection
-    private let end: ContinuousClock.Instant?
+    private let end: TimeLimit?
     private let height: Double
     private var recorder = TourRecorder()
 
@@ -235,7 +235,7 @@ private final class TourRecording {
         let size = try command.to == .kml ? Conversation(command.options).state().setup.viewport.height : 0
         height = command.viewport?.height ?? size
         connection = try DaemonConnection(command.options.answers.socket)
-        end = command.duration.map { .now + .milliseconds($0.milliseconds) }
+        end = command.duration.map { TimeLimit(milliseconds: $0.milliseconds) }
     }
 
     func run() throws {
@@ -257,10 +257,7 @@ private final class TourRecording {
         let camera = command.options.camera ?? .main
         connection.queue(try ClientRequest.subscribe(kinds: [.moveStarted, .idle]).line(camera: camera.text))
         connection.expectAnswer()
-        while !recorder.isFull, end.map({ $0 > .now }) ?? true {
-            let left = end.map { Int(min(max(($0 - .now) / .milliseconds(1), 0), 1e6).rounded(.up)) }
-            try read(timeout: left)
-        }
+        while !recorder.isFull, end?.left != 0 { try read(timeout: end?.left) }
         if recorder.isFull {
             say(
                 "gimbal: a tour has at most \(counted(TourKeyframe.most, "keyframe")) and lasts at most an hour: it ends here"

@@ -65,14 +65,14 @@ private final class RecordSession {
     private var writer = TraceFileWriter()
     private var status: RecordStatus
     private let keyboard: Keyboard?
-    private let end: ContinuousClock.Instant?
+    private let end: TimeLimit?
     private var isOver = false
     /// Whether a key has ended the recording.
     private var isEnding = false
     private var marks = 0
 
     /// How long the daemon has to send the remaining lines after the unsubscription.
-    private static let timeout = Duration.milliseconds(250)
+    private static let timeoutMs = 250.0
     private static let endMark: RequestID = "gimbal-record-end"
     private static let markID: RequestID = "gimbal-record-mark"
 
@@ -88,7 +88,7 @@ private final class RecordSession {
         let isQuiet = options.destination.file != nil || isatty(STDOUT_FILENO) == 0
         keyboard = isQuiet ? Keyboard() : nil
         status = RecordStatus(isWanted: isQuiet, hasKeys: keyboard != nil)
-        end = options.duration.map { .now + .milliseconds($0.milliseconds) }
+        end = options.duration.map { TimeLimit(milliseconds: $0.milliseconds) }
     }
 
     /// Records until a key, a signal, the time or the daemon ends it.
@@ -121,7 +121,7 @@ private final class RecordSession {
     private func listen() throws {
         connection.queue(try ClientRequest.subscribe(kinds: [.gesture]).line(camera: camera.text))
         connection.expectAnswer()
-        while !isEnding, end.map({ $0 > .now }) ?? true {
+        while !isEnding, end?.left != 0 {
             if try !turn(until: end) { throw Failure.daemonWentAway }
             try press()
             status.update(writer)
@@ -149,16 +149,14 @@ private final class RecordSession {
     /// Unsubscribes, and reads what the daemon still has to send.
     private func unsubscribe() throws {
         connection.queue(try ClientRequest.unsubscribe.line(camera: camera.text, id: Self.endMark))
-        let last = ContinuousClock.now + Self.timeout
-        while !isOver, last > .now, try turn(until: last) {}
+        let last = TimeLimit(milliseconds: Self.timeoutMs)
+        while !isOver, last.left > 0, try turn(until: last) {}
     }
 
     /// Waits, at most until `end`, and writes what has arrived; returns `false` if the daemon has ended the connection.
-    private func turn(until end: ContinuousClock.Instant?) throws -> Bool {
-        let left = end.map { Int(min(max(($0 - .now) / .milliseconds(1), 0), 1e6).rounded(.up)) }
-        let turn = try connection.turn(
-            others: [keyboard?.source].compactMap(\.self), timeout: [left, status.timeout].compactMap(\.self).min(),
-            handle)
+    private func turn(until end: TimeLimit?) throws -> Bool {
+        let timeout = [end?.left, status.timeout].compactMap(\.self).min()
+        let turn = try connection.turn(others: [keyboard?.source].compactMap(\.self), timeout: timeout, handle)
         try file.write(writer.drain())
         return turn.end == nil
     }

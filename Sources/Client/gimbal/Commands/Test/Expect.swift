@@ -343,23 +343,23 @@ private final class ExpectSession {
     /// Follows a camera until it rests as expected, or the time is up.
     func follow(_ camera: CameraName) throws -> TestReport {
         let start = clock.now
+        let limit = TimeLimit(milliseconds: options.socket.timeout?.milliseconds ?? TimeLimit.usualAnswer)
         let statements = try options.expectations.all()
         let follower = try CameraFollower(camera, options.socket)
-        let limit = start + .milliseconds(options.socket.timeout?.milliseconds ?? TimeLimit.usualAnswer)
         while true {
-            let left = limit - clock.now
+            let left = limit.left
             // The camera is judged only when it rests, or when the time is up.
-            if follower.isAtRest || left <= .zero, let stream = follower.stream {
+            if follower.isAtRest || left == 0, let stream = follower.stream {
                 compared = []
                 let outcomes = try statements.map { try outcome($0, LoadedStream(camera.text, stream)) }
-                if left <= .zero || outcomes.allSatisfy({ $0.failure == nil }) {
+                if left == 0 || outcomes.allSatisfy({ $0.failure == nil }) {
                     return TestReport(
                         subject: "camera \(camera.text)", outcomes: outcomes + follower.restlessness,
                         duration: duration(since: start))
                 }
             }
-            guard left > .zero else { throw Failure(.unavailable, "the daemon did not report camera \(camera.text)") }
-            try follower.wait(milliseconds: Int((left / .milliseconds(1)).rounded(.up)))
+            guard left > 0 else { throw Failure(.unavailable, "the daemon did not report camera \(camera.text)") }
+            try follower.wait(milliseconds: left)
         }
     }
 }
