@@ -96,7 +96,7 @@ final class Conversation {
     private func next() throws -> ReceivedLine {
         while received.isEmpty {
             guard !hasEnded else { throw Failure.daemonWentAway }
-            hasEnded = try connection.turn { received.append(try ReceivedLine(fromDaemon: $0)) }.end != nil
+            hasEnded = try connection.turn { received.append($0) }.end != nil
         }
         let message = received.removeFirst()
         guard let error = message.error else { return message }

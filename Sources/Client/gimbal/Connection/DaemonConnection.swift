@@ -26,6 +26,7 @@ final class DaemonConnection {
     private let limit: TimeLimit?
     /// The time limit of the daemon's answer; `nil` if it owes none.
     private var answerLimit: TimeLimit?
+    private let isStrict: Bool
     private var isFinishing = false
     /// The leases that were joined.
     private var joined: [HeldLease] = []
@@ -37,8 +38,11 @@ final class DaemonConnection {
 
     /// Connects to the daemon.
     ///
-    /// - Parameter isLimited: whether --timeout limits all waits.
-    init(_ options: SocketOptions, isLimited: Bool = true) throws {
+    /// - Parameters:
+    ///   - isLimited: whether --timeout limits all waits.
+    ///   - isStrict: whether a line that is no message ends the command: another program may have the socket.
+    init(_ options: SocketOptions, isLimited: Bool = true, isStrict: Bool = true) throws {
+        self.isStrict = isStrict
         limit = isLimited ? options.timeout.map { TimeLimit(milliseconds: $0.milliseconds) } : nil
         let timeout = options.timeout?.milliseconds ?? TimeLimit.usualAnswer
         do {
@@ -118,11 +122,9 @@ final class DaemonConnection {
 
     private static let joinID: RequestID = "gimbal-join-lease"
 
-    /// Returns whether a line answers a join; a refusal ends the command.
-    private func isJoining(_ line: ArraySlice<UInt8>) throws(Failure) -> Bool {
-        guard unanswered > 0 else { return false }
-        let message = ReceivedLine(line)
-        guard message.id == Self.joinID else { return false }
+    /// Returns whether a message answers a join; a refusal ends the command.
+    private func isJoining(_ message: ReceivedLine) throws(Failure) -> Bool {
+        guard unanswered > 0, message.id == Self.joinID else { return false }
         unanswered -= 1
         if let error = message.error { throw Failure(error) }
         return true
@@ -163,15 +165,15 @@ final class DaemonConnection {
         throw limit.failure(isUnanswered: answerLimit != nil)
     }
 
-    /// Waits until something happens, sends what there is room for, and passes on the lines that have arrived.
+    /// Waits until something happens, sends what there is room for, and passes on the messages that have arrived.
     ///
     /// - Parameters:
     ///   - source: a descriptor to wait for as well.
     ///   - others: more descriptors that end the wait when they are readable.
     ///   - timeout: the most milliseconds to wait; `nil` for no limit.
-    ///   - body: takes a line from the daemon, without its LF.
+    ///   - body: takes a message from the daemon.
     func turn(
-        source: CInt? = nil, others: [CInt] = [], timeout: Int? = nil, _ body: (ArraySlice<UInt8>) throws -> Void
+        source: CInt? = nil, others: [CInt] = [], timeout: Int? = nil, _ body: (ReceivedLine) throws -> Void
     ) throws -> Turn {
         let wanted = CShort(POLLIN) | (unsent > 0 ? CShort(POLLOUT) : 0)
         var ready = [
@@ -199,18 +201,21 @@ final class DaemonConnection {
     }
 
     /// Reads what has arrived; returns `false` at the end.
-    private func receive(_ body: (ArraySlice<UInt8>) throws -> Void) throws -> Bool {
+    private func receive(_ body: (ReceivedLine) throws -> Void) throws -> Bool {
         switch socket.receive(upTo: Self.piece) {
-        case .bytes: while let line = try nextLine() { if try !isJoining(line) { try body(line) } }
+        case .bytes: while let message = try nextMessage() { if try !isJoining(message) { try body(message) } }
         case .nothing: break
         case .end: return false
         }
         return true
     }
 
-    private func nextLine() throws(Failure) -> ArraySlice<UInt8>? {
+    private func nextMessage() throws(Failure) -> ReceivedLine? {
         do throws(GimbalConnectionError) {
-            return try socket.nextLine()
+            guard let line = try socket.nextLine() else { return nil }
+            let message = ReceivedLine(line)
+            if isStrict, message.type == nil, message.line == nil { throw .unexpected(line) }
+            return message
         } catch {
             throw Failure(.unavailable, "\(error)")
         }

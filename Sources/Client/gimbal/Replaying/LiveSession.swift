@@ -40,7 +40,7 @@ final class LiveSession {
     init(_ fingers: any LiveFingers, _ options: Replay, _ output: Output) throws {
         self.fingers = fingers
         camera = options.camera ?? .main
-        connection = try DaemonConnection(options.socket)
+        connection = try DaemonConnection(options.socket, isStrict: false)
         self.output = output
         (follows, takesLease) = (options.follow, options.lease)
         if follows { output.showRows(of: [camera.text]) }
@@ -72,8 +72,7 @@ final class LiveSession {
         if fingers.isAtEnd { connection.queue(try ClientRequest.ping.line(id: Self.endMark)) }
     }
 
-    private func handle(_ line: ArraySlice<UInt8>) throws {
-        let message = ReceivedLine(line)
+    private func handle(_ message: ReceivedLine) throws {
         switch message.type {
         case .error:
             guard let error = message.error else { return }

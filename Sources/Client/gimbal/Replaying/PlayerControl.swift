@@ -183,8 +183,7 @@ final class PlayerControl {
 
     // MARK: Messages from the daemon
 
-    private func handle(_ line: ArraySlice<UInt8>) throws {
-        let message = try ReceivedLine(fromDaemon: line)
+    private func handle(_ message: ReceivedLine) throws {
         switch message.content {
         case .event(.subscribed): subscription = .granted
         case .event(.replay(let status)):

@@ -130,8 +130,7 @@ final class ReplaySession {
 
     // MARK: Messages from the daemon
 
-    private func handle(_ line: ArraySlice<UInt8>) throws {
-        let message = try ReceivedLine(fromDaemon: line)
+    private func handle(_ message: ReceivedLine) throws {
         lastError = nil
         switch message.type {
         case .error: report(message)

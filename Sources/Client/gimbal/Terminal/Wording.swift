@@ -57,6 +57,10 @@ extension GestureSettings {
     }
 }
 
+extension Lagged {
+    var text: PrintableText { "missed \(counted(missed, "event")) of camera \(camera)" }
+}
+
 extension IdleAction {
     fileprivate var text: PrintableText {
         let after: PrintableText = "after \(clock(milliseconds: afterMs, 0)) min at rest"

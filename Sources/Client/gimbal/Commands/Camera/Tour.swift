@@ -267,8 +267,7 @@ private final class TourRecording {
 
     /// Reads lines that have arrived, or arrive within `timeout` milliseconds.
     private func read(timeout: Int?) throws {
-        let turn = try connection.turn(timeout: timeout) { line in
-            let message = try ReceivedLine(fromDaemon: line)
+        let turn = try connection.turn(timeout: timeout) { message in
             if let error = message.error { throw Failure(error) }
             connection.hasAnswered()
             guard let event = message.event else { return }

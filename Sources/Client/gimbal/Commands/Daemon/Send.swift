@@ -61,7 +61,7 @@ private final class SendSession {
     var isSubscribed: Bool { !followed.isEmpty }
 
     init(_ options: Send) throws {
-        connection = try DaemonConnection(options.socket)
+        connection = try DaemonConnection(options.socket, isStrict: false)
         try connection.joinLeases()
         if options.lines.isEmpty {
             input = try InputFile("-")
@@ -107,8 +107,7 @@ private final class SendSession {
         queue(piece)
     }
 
-    private func handle(_ line: ArraySlice<UInt8>) {
-        let message = ReceivedLine(line)
+    private func handle(_ message: ReceivedLine) {
         switch message.type {
         case .error: hasErrors = true
         case .subscribed, .removed:
@@ -116,7 +115,7 @@ private final class SendSession {
             if message.type == .removed { followed.remove(camera) } else { followed.insert(camera) }
         default: break
         }
-        output.add(line)
+        output.add(message.bytes)
     }
 }
 

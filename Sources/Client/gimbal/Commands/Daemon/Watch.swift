@@ -144,9 +144,8 @@ private final class WatchSession {
         if !output.hasRows { output.add(gap.line[...]) }
     }
 
-    private func handle(_ line: ArraySlice<UInt8>) throws {
+    private func handle(_ message: ReceivedLine) throws {
         guard left > 0 else { return }
-        let message = try ReceivedLine(fromDaemon: line)
         connection.hasAnswered()
         note(message)
         switch message.type {

@@ -173,8 +173,7 @@ private final class RecordSession {
         try file.finish()
     }
 
-    private func handle(_ line: ArraySlice<UInt8>) throws {
-        let message = try ReceivedLine(fromDaemon: line)
+    private func handle(_ message: ReceivedLine) throws {
         switch message.type {
         case .subscribed: connection.hasAnswered()
         case .gesture: if case .input(let input)? = message.event { writer.add(input) }

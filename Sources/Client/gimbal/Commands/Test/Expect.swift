@@ -394,8 +394,7 @@ private final class CameraFollower {
         if turn.end != nil { throw Failure.daemonWentAway }
     }
 
-    private func handle(_ line: ArraySlice<UInt8>) throws {
-        let message = try ReceivedLine(fromDaemon: line)
+    private func handle(_ message: ReceivedLine) throws {
         lineNumber += 1
         if let error = message.error { throw Failure(error) }
         if message.type == .atRest { hasRested = true }
