@@ -36,8 +36,7 @@ final class ReplaySession {
         (follows, takesLease) = (options.follow, options.lease)
         let (opening, length) = try about(name) { [reader] in
             var opening = try reader.opening()
-            try opening.header.set(speed: options.speed, camera: options.camera)
-            try opening.header.set(options.playback.members)
+            try opening.header.set(options.members)
             let length = TraceLength(opening, of: reader)
             if let durationMs = length.durationMs, opening.header.header?.playback.durationMs == nil {
                 try opening.header.set([("durationMs", .number(durationMs))])

@@ -38,7 +38,7 @@ final class RunSession {
         opening = try about(file.name) { [reader] in
             var opening = try reader.opening()
             opening.header = try opening.header.atHighestSpeed(isOnce: isOnce)
-            try opening.header.set(speed: nil, camera: camera)
+            if let camera { try opening.header.set([("camera", .string(camera.text))]) }
             return opening
         }
         self.playsAll = playsAll

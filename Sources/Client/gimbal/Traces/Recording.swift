@@ -1,7 +1,9 @@
-// Recordings on the command line: the options for reading them, and a source that reads any format as a trace.
+// Recordings on the command line: the options for reading them, and a source that reads any format as a trace, a piece at
+// a time, never whole.
 
 import ArgumentParser
 import GimbalClient
+import GimbalProtocol
 import TouchTraces
 import Traces
 import UnixSocket
@@ -125,7 +127,7 @@ final class TraceSource {
     /// who touches the screen, and long for a program that writes everything it has.
     private static let quiet: CInt = 50
     /// The end of what has been read: enough to recognize a `trace-end`.
-    private(set) var tail: [UInt8] = []
+    private var tail: [UInt8] = []
     private static let tailSize = 1024
 
     /// Reads a file.
@@ -205,6 +207,40 @@ final class TraceSource {
             \(width) by \(height) points. "getevent -p" in front of it, or --device, specifies it
             """)
     }
+
+    /// The beginning of a trace.
+    struct Opening {
+        /// Blank lines before the header.
+        var blank: [UInt8]
+        var header: HeaderLine
+        /// The line number of the header, from 1.
+        var headerLine: Int
+        /// What has been read after the header's line.
+        var rest: [UInt8]
+    }
+
+    /// Reads the header.
+    ///
+    /// - Throws: `TraceError` when the file begins with something else.
+    func opening() throws -> Opening {
+        var bytes: [UInt8] = []
+        while true {
+            bytes += try read()
+            let start = bytes.firstIndex { ![0x20, 0x09, 0x0d, 0x0a].contains($0) } ?? bytes.count
+            let end = bytes[start...].firstIndex(of: 0x0a)
+            guard end != nil || isAtEnd || bytes.count - start > RequestDecoder.longestLine else { continue }
+            guard start < bytes.count else { throw TraceError.empty }
+            let line = Array(bytes[start..<(end ?? bytes.count)])
+            guard line.count <= RequestDecoder.longestLine else { throw TraceError.noHeader }
+            return Opening(
+                blank: Array(bytes[..<start]), header: try HeaderLine(line),
+                headerLine: bytes[..<start].count { $0 == 0x0a } + 1,
+                rest: end.map { Array(bytes[($0 + 1)...]) } ?? [])
+        }
+    }
+
+    /// What to append to a trace that does not end itself.
+    var ending: [UInt8] { Trace.ending(behind: tail) }
 
     /// Returns the last bytes of a Gimbal trace whose size is known, at most `most`; reading continues where it was.
     func lastBytes(_ most: Int) -> [UInt8]? { format == .trace && selection == nil ? file.lastBytes(most) : nil }

@@ -100,6 +100,14 @@ struct Replay: ParsableCommand {
         playback.given ?? (speed == nil ? nil : "--speed") ?? (selection.number == nil ? nil : "--trace")
     }
 
+    /// The header's members for the options; other members keep their values.
+    var members: [(name: String, value: JSONValue?)] {
+        let own: [(name: String, value: JSONValue?)] = [
+            ("speed", speed?.json), ("camera", (camera?.text).map(JSONValue.string)),
+        ]
+        return own.filter { $0.value != nil } + playback.members
+    }
+
     func run() throws {
         let output = Output()
         var rejected = 0
