@@ -49,56 +49,40 @@ struct Plot: ParsableCommand {
         let format = try PictureFormat(of: destination.file)
         let converter = format == .svg ? nil : try PictureConverter(to: format)
         let file = try OutputFile(destination)
-        let session = try PlotSession(trace, options, selection.number)
-        let picture = Array(Picture(of: try session.run()).svg(isWide: wide).utf8)
+        let session = try RunSession(
+            InputFile(trace, endsBySignal: true), options, number: selection.number, isOnce: true)
+        var (timeline, surfaces) = (TraceTimeline(), SurfaceTracks())
+        var decoder = RequestDecoder()
+        try session.play { played in
+            let requests = played.requests(&decoder)
+            for case .touch(let fingers) in requests.map(\.body) { surfaces.follow(fingers) }
+            try timeline.follow(requests, played.messages) { try session.run.state() }
+        }
+        let tracks = session.reader.tracks + surfaces.all.flatMap(\.fingers.tracks)
+        timeline.add(title: InputFile.title(of: trace), fingers: tracks.map { ($0.points, $0.isCancelled) })
+        let picture = Array(Picture(of: timeline.camera).svg(isWide: wide).utf8)
         if let converter { try converter.convert(picture, into: file) } else { try file.write(picture) }
         try file.finish()
-        if session.leavesSurfacesOut {
-            say("\(trace): only the fingers of the first \(PlotSession.mostSurfaces) surfaces are drawn")
+        if surfaces.leavesSomeOut {
+            say("\(trace): only the fingers of the first \(SurfaceTracks.most) surfaces are drawn")
         }
         if session.rejected > 0 { throw ExitCode(.rejected) }
     }
 }
 
-/// One trace, played to collect what its picture shows.
-private final class PlotSession {
-    private let session: RunSession
-    private var timeline = TraceTimeline()
-    private var decoder = RequestDecoder()
-    /// The finger tracks of each surface, if the trace contains fingers.
-    private var tracks: [(surface: GestureKey.Label, fingers: FingerTracks)] = []
-
-    init(_ name: String, _ options: RecordingOptions, _ number: Int?) throws {
-        session = try RunSession(
-            try InputFile(name, endsBySignal: true), options, number: number, isOnce: true)
-    }
-
-    /// The number of rejected lines.
-    var rejected: Int { session.rejected }
-
-    func run() throws -> CameraTimeline {
-        try session.play { played in
-            let requests = played.requests(&decoder)
-            for case .touch(let fingers) in requests.map(\.body) { follow(fingers) }
-            try timeline.follow(requests, played.messages) { try session.run.state() }
-        }
-        let reader = session.reader
-        timeline.add(
-            title: InputFile.title(of: reader.name),
-            fingers: (reader.tracks + tracks.flatMap(\.fingers.tracks)).map { ($0.points, $0.isCancelled) })
-        return timeline.camera
-    }
-
+/// The finger tracks of each surface, if a trace contains fingers.
+private struct SurfaceTracks {
+    private(set) var all: [(surface: GestureKey.Label, fingers: FingerTracks)] = []
+    private(set) var leavesSomeOut = false
     /// The most surfaces whose fingers are drawn; more could not be told apart.
-    static let mostSurfaces = 64
-    private(set) var leavesSurfacesOut = false
+    static let most = 64
 
-    private func follow(_ fingers: Fingers) {
-        let index = tracks.firstIndex { $0.surface == fingers.surface } ?? tracks.count
-        if index == tracks.count {
-            guard index < Self.mostSurfaces else { return leavesSurfacesOut = true }
-            tracks.append((fingers.surface, FingerTracks()))
+    mutating func follow(_ fingers: Fingers) {
+        let index = all.firstIndex { $0.surface == fingers.surface } ?? all.count
+        if index == all.count {
+            guard index < Self.most else { return leavesSomeOut = true }
+            all.append((fingers.surface, FingerTracks()))
         }
-        tracks[index].fingers.add(fingers.touches, isCancelled: fingers.isCancelled)
+        all[index].fingers.add(fingers.touches, isCancelled: fingers.isCancelled)
     }
 }
