@@ -10,7 +10,7 @@ package enum Inlet: String, CaseIterable, Sendable {
     case touch
     /// Commands and settings.
     case set
-    /// Questions.
+    /// Queries.
     case get
     /// Requests for missed events.
     case since

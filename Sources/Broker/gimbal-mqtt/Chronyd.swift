@@ -1,5 +1,5 @@
 // chronyd's own answer about the machine's clock, a datagram from its command port. Nothing needs to wait for it: each
-// look at the clock reads the answer to the question that the look before has asked.
+// look at the clock reads the answer to the query that the look before has sent.
 
 import Glibc
 import Service
@@ -8,14 +8,14 @@ final class Chronyd {
     private static let address = "127.0.0.1:323"
     /// How long the first answer may take, in milliseconds.
     private static let patience: CInt = 200
-    /// The time between two questions, in milliseconds; several mirrors may look at the clock in one turn.
+    /// The time between two queries, in milliseconds; several mirrors may look at the clock in one turn.
     private static let shortestPause = 500.0
     /// How old an answer may be, in milliseconds. A mirror at rest looks at the clock once a minute.
     private static let longestUse = 100_000.0
 
     /// -1 if there is none: then there are no answers.
     private let socket: CInt
-    private var question: (number: UInt32, time: Double) = (0, 0)
+    private var query: (number: UInt32, time: Double) = (0, 0)
     private var answer: (quality: ClockQuality, time: Double)?
 
     /// Asks for the first time, and waits briefly for the answer. Where nothing listens, the system says so at once.
@@ -31,13 +31,13 @@ final class Chronyd {
     /// Returns the last answer, and asks again; `nil` if there is no chronyd, or it has not answered for too long.
     func quality(at now: Double) -> ClockQuality? {
         receive()
-        if now - question.time >= Self.shortestPause { ask(at: now) }
+        if now - query.time >= Self.shortestPause { ask(at: now) }
         return answer.flatMap { now - $0.time <= Self.longestUse ? $0.quality : nil }
     }
 
     private func ask(at now: Double) {
-        question = (.random(in: .min ... .max), now)
-        let bytes = ClockQuality.trackingRequest(question.number)
+        query = (.random(in: .min ... .max), now)
+        let bytes = ClockQuality.trackingRequest(query.number)
         _ = unsafe send(socket, bytes, bytes.count, 0)
     }
 
@@ -51,8 +51,8 @@ final class Chronyd {
                 if errno != EAGAIN { answer = nil }
                 return
             }
-            if let quality = ClockQuality(tracking: Array(bytes[..<count]), to: question.number) {
-                answer = (quality, question.time)
+            if let quality = ClockQuality(tracking: Array(bytes[..<count]), to: query.number) {
+                answer = (quality, query.time)
             }
         }
     }

@@ -236,7 +236,7 @@ def try_mosquitto():
     check(error and error["code"] == "missing-field" and error["field"] == "update.zoom" and error["id"] == "x", f"{error}")
     check(answer and answer[0].properties.CorrelationData == b"\x01\x02", "it has the correlation data")
     phone.publish("gimbal/guide/main/get", {"type": "get-camera", "id": 7}, reply="gimbal/reply/phone")
-    answer = until("a question is answered", lambda: phone.of("gimbal/reply/phone")[1:])
+    answer = until("a query is answered", lambda: phone.of("gimbal/reply/phone")[1:])
     check(answer and guide.position("main") in answer[0].payload.decode(), "by the camera")
 
     # A client without rights moves nothing: its publications are acknowledged, and a later query finds no change.
@@ -246,7 +246,7 @@ def try_mosquitto():
         other.publish(f"gimbal/guide/main/{topic}", {"type": "move", "update": {"kind": "zoom-out"}})
     phone.publish("gimbal/guide/main/gesture/stranger", {"type": "double-tap"})
     phone.publish("gimbal/guide/main/get", {"type": "get-camera", "id": 8}, reply="gimbal/reply/phone")
-    until("a question behind it is answered", lambda: phone.of("gimbal/reply/phone")[2:])
+    until("a query behind it is answered", lambda: phone.of("gimbal/reply/phone")[2:])
     check(guide.position("main") == before, "a client without rights moves nothing")
 
     # MQTT 3.1.1: errors without a response topic.
@@ -549,7 +549,7 @@ def try_limits():
     judge.publish("gimbal/flooded/main/gesture", "x" * 70_000, reply="gimbal/reply/long")
     judge.publish("gimbal/flooded/main/gesture", "x" * (100 << 20), reply="gimbal/reply/huge")
     judge.publish("gimbal/flooded/main/get", {"type": "ping", "id": 1}, reply="gimbal/reply/next")
-    until("a question behind a huge message is answered", lambda: judge.of("gimbal/reply/next"))
+    until("a query behind a huge message is answered", lambda: judge.of("gimbal/reply/next"))
     check(b"line-too-long" in judge.of("gimbal/reply/long")[0].payload, "one that is too long is answered by an error")
     most = int(re.search(r"VmHWM:\s+(\d+) kB", open(f"/proc/{node.process.pid}/status").read())[1]) / 1024
     check(most < 64, f"a message of 100 MiB is not read by the bridge: {most} MiB")

@@ -458,7 +458,7 @@ import Testing
                 }
             }
         }
-        // The page lists every question.
+        // The page lists every query.
         let row = try #require(page.split(separator: "\n").first { $0.hasPrefix("| `CAMERA/get`") })
         let named = row.split(separator: "|").last.map { $0.matches(of: /`([a-z-]+)`/).map { String($0.1) } } ?? []
         #expect(Set(named) == Set(ClientRequest.blanks.filter { $0.inlet == .get }.map(\.type)))
@@ -583,7 +583,7 @@ import Testing
         #expect(source.node?.feedCount == 64)
         let errors = texts(client)
         #expect(errors.count == 6 && errors.allSatisfy { $0.contains("limit-reached") })
-        // Questions are still answered.
+        // Queries are still answered.
         publish(#"{"type":"no question"}"#, "get", from: client)
         publish(#"{"type":"get-camera","id":1}"#, "get", from: client)
         #expect(source.node?.feedCount == 65)
@@ -604,11 +604,11 @@ import Testing
     @Test func whoeverOnlyAsksMakesNoCamera() {
         let (fleet, _, _) = pair()
         let client = foreign(fleet, "gimbal/left/nowhere/error")
-        for question in ["get-camera", "visible-region", "await-idle"] {
-            let publication = Publication("gimbal/left/nowhere/get", Array(#"{"type":"\#(question)","id":1}"#.utf8))
+        for query in ["get-camera", "visible-region", "await-idle"] {
+            let publication = Publication("gimbal/left/nowhere/get", Array(#"{"type":"\#(query)","id":1}"#.utf8))
             fleet.publish(publication, from: client)
             fleet.pass(20)
-            #expect(texts(client).map { $0.contains("unknown-camera") } == [true], "\(question)")
+            #expect(texts(client).map { $0.contains("unknown-camera") } == [true], "\(query)")
         }
         #expect(fleet.hosts[0].hub.cameraCount == 0)
     }

@@ -374,15 +374,15 @@ package final class CameraMirror: DaemonReader {
             case .here(let session): session.deadline(goal)
             }
         let line = obstacle == loggedObstacle ? nil : nextLine
-        return .earliest(nextQuestion, source.silenceDeadline, line, ofDaemon, presenter?.deadline, upcoming.deadline)
+        return .earliest(nextQuery, source.silenceDeadline, line, ofDaemon, presenter?.deadline, upcoming.deadline)
     }
 
     /// When to ask the broker again.
-    private var nextQuestion: Double? { .earliest(nextRefresh, nextDoubt) }
+    private var nextQuery: Double? { .earliest(nextRefresh, nextDoubt) }
 
     package func advance(to now: Double) {
         if case .away(let attempt) = daemon, attempt <= now, let name = settings.local { connect(name, at: now) }
-        if let question = nextQuestion, question <= now { ask(at: now) }
+        if let query = nextQuery, query <= now { ask(at: now) }
         if source.noteSilence(at: now) {
             outside.say(.warning, "node \"\(settings.node)\" has been silent for too long: it is considered lost")
             bring(at: now)

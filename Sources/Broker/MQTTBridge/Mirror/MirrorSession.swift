@@ -250,7 +250,7 @@ final class MirrorSession {
         }
         if goal.settings != nil, nextLook <= now {
             nextLook = now + NodeSettings.interval
-            // A daemon that does not read gets no more questions.
+            // A daemon that does not read gets no more queries.
             if connection.unsentBytes == 0 {
                 connection.send(try ClientRequest.getCamera().line(camera: name, creates: false))
             }

@@ -180,7 +180,7 @@ private final class Feed: DaemonReader {
     }
 
     static let mostPending = 256
-    /// The most pending questions of one publisher.
+    /// The most pending queries of one publisher.
     static let mostPendingOfOne = 64
     /// The most pending waits for a camera to rest, which last as long as clients ask; other places stay free.
     static let mostWaitingForRest = 128
@@ -203,7 +203,7 @@ private final class Feed: DaemonReader {
     var isBusy: Bool { pending.count >= Self.mostPending || (connection?.unsentBytes ?? 0) > Self.mostUnsent }
     var isWaiting: Bool { !pending.isEmpty }
 
-    /// Whether the publisher has as many pending questions as it may. Publishers whose names the broker does not check
+    /// Whether the publisher has as many pending queries as it may. Publishers whose names the broker does not check
     /// count as one, since a client can make up any number of names.
     func hasEnough(of submission: Submission) -> Bool {
         guard submission.inlet == .get, pending.count >= Self.mostPendingOfOne else { return false }
@@ -243,7 +243,7 @@ private final class Feed: DaemonReader {
         tell(waiting)
     }
 
-    /// Publishes the answers to requests with ids and to questions, and always why a line was refused.
+    /// Publishes the answers to requests with ids and to queries, and always why a line was refused.
     private func tell(_ done: Pending) {
         let errors = done.answers.filter { $0.value.error != nil }.sorted { $0.key < $1.key }
         let atFault = errors.first { $0.value.error?.field != nil }?.key ?? errors.first?.key
@@ -271,9 +271,9 @@ private final class Feed: DaemonReader {
 }
 
 final class Feeds {
-    /// The purpose of a connection to the daemon: the lines of one publisher, or the questions of all.
+    /// The purpose of a connection to the daemon: the lines of one publisher, or the queries of all.
     private enum Key: Hashable {
-        case lines(Publisher), questions
+        case lines(Publisher), queries
 
         var isUnchecked: Bool { if case .lines(.field) = self { true } else { false } }
     }
@@ -305,9 +305,9 @@ final class Feeds {
                     .invalidValue, "a line must not be retained: it would be applied whenever the bridge connects")
             }
             try submission.read(delivery.payload)
-            try checkQuestions(of: submission)
+            try checkQueries(of: submission)
             if inlet == .since { return try missed.ask(submission) }
-            let key: Key = inlet == .get ? .questions : .lines(submission.publisher)
+            let key: Key = inlet == .get ? .queries : .lines(submission.publisher)
             try pass(submission, to: try feed(key, at: now), at: now)
         } catch {
             // With an invalid name there is no camera whose error topic would be read.
@@ -331,7 +331,7 @@ final class Feeds {
     }
 
     /// Checks that a node with selected cameras is not asked to list all of them.
-    private func checkQuestions(of submission: Submission) throws(WireError) {
+    private func checkQueries(of submission: Submission) throws(WireError) {
         let word = ClientRequest.cameras.type
         guard !options.cameras.isEmpty, submission.requests.contains(where: { $0["type"]?.string == word })
         else { return }
@@ -353,10 +353,10 @@ final class Feeds {
     }
 
     /// Checks that there is room for another publisher. Those with unchecked names get at most half of it, and
-    /// questions always have room.
+    /// queries always have room.
     private func checkRoom(for key: Key) throws(WireError) {
-        guard key != .questions else { return }
-        let (most, publishers) = (options.mostFeeds, feeds.keys.count { $0 != .questions })
+        guard key != .queries else { return }
+        let (most, publishers) = (options.mostFeeds, feeds.keys.count { $0 != .queries })
         if publishers >= most || key.isUnchecked && 2 * feeds.keys.count(where: \.isUnchecked) >= most {
             throw WireError(.limitReached, "at most \(most) may publish to a node at a time")
         }
@@ -364,7 +364,7 @@ final class Feeds {
 
     private func pass(_ submission: Submission, to feed: Feed, at now: Double) throws(WireError) {
         var missing = 0
-        // Questions share one connection, so numbers do not apply to them.
+        // Queries share one connection, so numbers do not apply to them.
         if let number = submission.number, submission.inlet != .get {
             let expected = (feed.lastNumber ?? number - 1) + 1
             // A duplicate or late line is dropped without an answer, since a later line says more. It does not extend
@@ -397,7 +397,7 @@ final class Feeds {
 
     func advance(to now: Double) {
         for (key, feed) in feeds where feed.lastHeard + options.feedTimeout <= now {
-            if feed.isWaiting, key == .questions {
+            if feed.isWaiting, key == .queries {
                 feed.lastHeard = now
                 continue
             }

@@ -12,10 +12,10 @@ final class NodeSettings {
     private var settings: [String: CameraSetup] = [:]
     /// The cameras whose answer is pending.
     private var asked: Set<String> = []
-    private var nextQuestion: Double?
-    /// Cameras to ask about next, and the most questions at a time.
+    private var nextQuery: Double?
+    /// Cameras to ask about next, and the most queries at a time.
     private var unasked: ArraySlice<String> = []
-    private static let mostQuestions = 256
+    private static let mostQueries = 256
     /// How often to ask the daemon, in milliseconds.
     static let interval = 1000.0
 
@@ -23,10 +23,10 @@ final class NodeSettings {
         (self.topics, self.outbox, self.claim) = (topics, outbox, claim)
     }
 
-    /// Notes a new connection to the daemon, or its end: questions over an earlier connection get no answer.
+    /// Notes a new connection to the daemon, or its end: queries over an earlier connection get no answer.
     func begin(at now: Double?) {
         asked = []
-        nextQuestion = now.map { $0 + Self.interval }
+        nextQuery = now.map { $0 + Self.interval }
     }
 
     /// Asks for the settings of a camera, unless an answer is pending.
@@ -37,18 +37,18 @@ final class NodeSettings {
         connection.send(line)
     }
 
-    var deadline: Double? { nextQuestion }
+    var deadline: Double? { nextQuery }
 
     /// Asks for the settings of all cameras when it is time, or for the next ones if there are many.
     func advance(to now: Double, by connection: any DaemonConnection, _ names: () -> [String]) {
-        guard let question = nextQuestion, question <= now else { return }
-        nextQuestion = now + Self.interval
+        guard let query = nextQuery, query <= now else { return }
+        nextQuery = now + Self.interval
         if unasked.isEmpty { unasked = ArraySlice(names()) }
-        for name in unasked.prefix(Self.mostQuestions) { ask(name, by: connection) }
-        unasked = unasked.dropFirst(Self.mostQuestions)
+        for name in unasked.prefix(Self.mostQueries) { ask(name, by: connection) }
+        unasked = unasked.dropFirst(Self.mostQueries)
     }
 
-    /// Handles a line from the daemon; `false` if it answers none of these questions.
+    /// Handles a line from the daemon; `false` if it answers none of these queries.
     func handle(_ line: ServerLine) -> Bool {
         guard case .text(let name)? = line.id, asked.contains(name) else { return false }
         switch line.message {
