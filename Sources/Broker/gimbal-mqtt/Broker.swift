@@ -68,7 +68,8 @@ final class Broker {
         self.watcher = watcher
     }
 
-    private var connection: BrokerConnection? { if case .connected(let connection) = phase { connection } else { nil } }
+    /// The connection, while there is one.
+    var connection: BrokerConnection? { if case .connected(let connection) = phase { connection } else { nil } }
 
     // MARK: The turn
 
@@ -79,11 +80,6 @@ final class Broker {
         case .connected(let connection): connection.deadline
         }
     }
-
-    /// Makes the loop wait for whatever the connection waits for. Call it before the loop waits.
-    ///
-    /// - Returns: whether it may wait, as nothing has arrived that no event will announce.
-    func mayWait() -> Bool { connection?.mayWait() ?? true }
 
     /// Does what is due, and returns what has come. Call it between turns of the loop.
     func advance(to now: Double) -> [BrokerNews] {
@@ -128,20 +124,6 @@ final class Broker {
         phase = .waiting(until: now + backoff.next() * Double.random(in: 0.5...1))
         return .disconnected(reason)
     }
-
-    // MARK: Messages
-
-    /// Whether what is published now goes out at once.
-    var hasRoom: Bool { connection?.hasRoom ?? false }
-
-    /// Sends a message.
-    ///
-    /// - Returns: the number of its acknowledgement; `nil` if there is no connection.
-    func publish(_ publication: Publication) -> CInt? { connection?.publish(publication) }
-
-    func subscribe(_ filter: String) -> CInt? { connection?.subscribe(filter) }
-
-    func unsubscribe(_ filter: String) { connection?.unsubscribe(filter) }
 
     /// Ends the connection: properly, so that the broker publishes no will, or by closing it.
     func end(publishesWill: Bool) {

@@ -96,7 +96,7 @@ import MQTTBridge
         }
     }
 
-    /// Updates what the loop waits for at the socket.
+    /// Updates what the loop waits for at the socket. Call it before the loop waits.
     ///
     /// - Returns: whether there is nothing to do before the socket is ready.
     func mayWait() -> Bool {
@@ -116,6 +116,9 @@ import MQTTBridge
     /// Whether all that was sent has left the client.
     var hasRoom: Bool { unsafe !mosquitto_want_write(client) }
 
+    /// Sends a message.
+    ///
+    /// - Returns: the number of its acknowledgement; `nil` if the connection has ended.
     func publish(_ publication: Publication) -> CInt? {
         var properties: OpaquePointer?
         defer { unsafe mosquitto_property_free_all(&properties) }

@@ -80,7 +80,7 @@ final class Program: Surroundings {
             } else {
                 timer.stop()
             }
-            try loop.turn(waits: broker.mayWait() && waiting.isEmpty)
+            try loop.turn(waits: broker.connection?.mayWait() != false && waiting.isEmpty)
         }
         return end()
     }
@@ -177,20 +177,20 @@ final class Program: Surroundings {
         try SocketConnection(loop, daemon, reader, self)
     }
 
-    var hasRoom: Bool { broker.hasRoom }
+    var hasRoom: Bool { broker.connection?.hasRoom ?? false }
 
     func publish(_ publication: Publication, token: Int?) {
-        guard let number = broker.publish(publication), let token else { return }
+        guard let number = broker.connection?.publish(publication), let token else { return }
         tokens[number] = token
     }
 
     func subscribe(_ filter: String) {
-        if let number = broker.subscribe(filter) { filters[number] = filter }
+        if let number = broker.connection?.subscribe(filter) { filters[number] = filter }
     }
 
     func unsubscribe(_ filter: String) {
         refused[filter] = nil
-        broker.unsubscribe(filter)
+        broker.connection?.unsubscribe(filter)
     }
 
     var wallTime: WallTime { WallTime(microseconds: RealtimeClock.microseconds) }
