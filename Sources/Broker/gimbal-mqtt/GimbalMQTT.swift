@@ -255,14 +255,30 @@ struct GimbalMQTT: ParsableCommand {
     mutating func run() throws {
         signal(SIGPIPE, SIG_IGN)
         let log = Log(of: "gimbal-mqtt", level: logLevel)
-        if status {
-            do {
-                Glibc.exit(try ClockStatus.tell())
-            } catch {
-                log(.error, "\(error)")
-                Glibc.exit(Program.osError)
-            }
+        do {
+            if status { Glibc.exit(try Self.tellClock()) }
+            try serve(log)
+        } catch let error as ValidationError {
+            throw error
+        } catch {
+            log(.error, "\(error)")
+            Glibc.exit(Program.osError)
         }
+    }
+
+    /// Prints how good this machine's clock is, according to chronyd, or to the kernel if chronyd does not answer.
+    ///
+    /// - Returns: the exit status: 1 if the clock is not synchronized.
+    /// - Throws: the reason if the kernel does not say it.
+    private static func tellClock() throws -> CInt {
+        let own = Chronyd().quality(at: MonotonicClock.now)
+        let quality = try own ?? ClockQuality.kernel()
+        let teller: PrintableText = own == nil ? "the kernel" : "chronyd"
+        ("This machine's clock is \(quality.text), according to \(teller).\n" as PrintableText).write(to: STDOUT_FILENO)
+        return quality.isSynchronized ? 0 : 1
+    }
+
+    private func serve(_ log: Log) throws -> Never {
         let instance = String(UInt64.random(in: .min ... .max), radix: 16)
         var settings = Broker.Settings(addresses: broker, clientID: "gimbal-\(instance)")
         settings.certificates = Certificates(authority: ca, own: certificate, key: key)
@@ -271,15 +287,9 @@ struct GimbalMQTT: ParsableCommand {
         settings.isVersion5 = mqtt == .five
         let own = node.map { nodeSettings($0, instance) }
         settings.will = own.map { Node.will($0) }
-        do {
-            let program = try Program(DaemonSocket(candidates: SocketPath.candidates(socket)), broker: settings, log)
-            let node = own.map { Node($0, program) }
-            let status = try program.run(node, try mirrors(program, node, log))
-            Glibc.exit(status)
-        } catch {
-            log(.error, "\(error)")
-            Glibc.exit(Program.osError)
-        }
+        let program = try Program(DaemonSocket(candidates: SocketPath.candidates(socket)), broker: settings, log)
+        let node = own.map { Node($0, program) }
+        Glibc.exit(try program.run(node, try mirrors(program, node, log)))
     }
 
     private static var passedCredentials: String? {
