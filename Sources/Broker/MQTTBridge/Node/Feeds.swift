@@ -165,7 +165,7 @@ struct Replies {
         return line.bytes
     }
 
-    private func publish(_ payload: [UInt8], _ topic: String, _ submission: Submission) {
+    func publish(_ payload: [UInt8], _ topic: String, _ submission: Submission) {
         outbox.send(Publication(topic, payload, correlation: submission.correlation))
     }
 }
@@ -279,24 +279,22 @@ final class Feeds {
     }
 
     private unowned let outside: any Surroundings
-    private let topics: NodeTopics
     private let replies: Replies
-    private let outbox: BrokerOutbox
     private let options: Node.Settings
     private var feeds: [Key: Feed] = [:]
     let missed: MissedEvents
 
-    init(_ outside: any Surroundings, _ topics: NodeTopics, _ outbox: BrokerOutbox, _ options: Node.Settings) {
-        (self.outside, self.topics, self.outbox, self.options) = (outside, topics, outbox, options)
-        replies = Replies(topics: topics, outbox: outbox)
-        missed = MissedEvents(outside, topics, outbox, replies)
+    init(_ outside: any Surroundings, _ replies: Replies, _ options: Node.Settings) {
+        (self.outside, self.replies, self.options) = (outside, replies, options)
+        missed = MissedEvents(outside, replies)
     }
 
     var count: Int { feeds.count }
 
     func received(_ delivery: Delivery, at now: Double) {
         // An empty payload only clears a retained line at the broker.
-        guard let (camera, inlet, name) = topics.incoming(delivery.topic), !delivery.payload.isEmpty else { return }
+        guard let (camera, inlet, name) = replies.topics.incoming(delivery.topic), !delivery.payload.isEmpty
+        else { return }
         var submission = Submission(delivery, camera: camera, inlet: inlet, publisher: name)
         do throws(WireError) {
             try check(camera: camera, feed: name)

@@ -5,27 +5,21 @@ import GimbalProtocol
 
 private final class MissedEventsRequest: DaemonReader {
     private let submission: Submission
-    private let topics: NodeTopics
-    private let outbox: BrokerOutbox
     private let replies: Replies
     private let onEnd: (MissedEventsRequest) -> Void
     private var connection: (any DaemonConnection)?
     /// The `seq` of the last event at the time of the request.
     private var end: Int?
 
-    init(
-        _ submission: Submission, _ topics: NodeTopics, _ outbox: BrokerOutbox, _ replies: Replies,
-        onEnd: @escaping (MissedEventsRequest) -> Void
-    ) {
-        (self.submission, self.topics, self.outbox) = (submission, topics, outbox)
-        (self.replies, self.onEnd) = (replies, onEnd)
+    init(_ submission: Submission, _ replies: Replies, onEnd: @escaping (MissedEventsRequest) -> Void) {
+        (self.submission, self.replies, self.onEnd) = (submission, replies, onEnd)
     }
 
     func begin(_ outside: any Surroundings, since: ResumePoint) throws {
         let connection = try outside.connect(self)
         self.connection = connection
         connection.send(try ClientRequest.subscribe(since: since).line(camera: submission.camera, creates: false))
-        connection.isReading = !outbox.isFull
+        readOn()
     }
 
     func received(_ line: ArraySlice<UInt8>, at now: Double) {
@@ -40,10 +34,8 @@ private final class MissedEventsRequest: DaemonReader {
 
     private func tell(_ event: CameraEvent, _ line: ArraySlice<UInt8>) {
         // The subscription itself is published, too: it shows where the missed events end.
-        outbox.send(
-            Publication(
-                submission.responseTopic ?? topics.missed(submission.camera), Array(line),
-                correlation: submission.correlation))
+        let topic = submission.responseTopic ?? replies.topics.missed(submission.camera)
+        replies.publish(Array(line), topic, submission)
         if case .subscribed(let now) = event { end = now.seq }
         switch event {
         // No missed events follow.
@@ -61,7 +53,7 @@ private final class MissedEventsRequest: DaemonReader {
         return since == now.seq && submission.requests.first?["epoch"] == .string(now.epoch) || now.seq == 0
     }
 
-    func readOn() { connection?.isReading = !outbox.isFull }
+    func readOn() { connection?.isReading = !replies.outbox.isFull }
 
     func ended(_ reason: String, at now: Double) {
         connection = nil
@@ -85,14 +77,10 @@ final class MissedEvents {
     static let most = 16
 
     private unowned let outside: any Surroundings
-    private let topics: NodeTopics
-    private let outbox: BrokerOutbox
     private let replies: Replies
     private var asking: [MissedEventsRequest] = []
 
-    init(_ outside: any Surroundings, _ topics: NodeTopics, _ outbox: BrokerOutbox, _ replies: Replies) {
-        (self.outside, self.topics, self.outbox, self.replies) = (outside, topics, outbox, replies)
-    }
+    init(_ outside: any Surroundings, _ replies: Replies) { (self.outside, self.replies) = (outside, replies) }
 
     func ask(_ submission: Submission) throws(WireError) {
         let request = submission.requests[0]
@@ -108,7 +96,7 @@ final class MissedEvents {
         guard asking.count < Self.most else {
             throw WireError(.limitReached, "at most \(Self.most) may ask for missed events at a time")
         }
-        let new = MissedEventsRequest(submission, topics, outbox, replies) { [weak self] done in
+        let new = MissedEventsRequest(submission, replies) { [weak self] done in
             self?.asking.removeAll { $0 === done }
         }
         do {

@@ -67,7 +67,7 @@ package final class Node {
         topics = NodeTopics(settings.name)
         outbox = BrokerOutbox(outside)
         claim = NodeClaim(instance: settings.instance)
-        feeds = Feeds(outside, topics, outbox, settings)
+        feeds = Feeds(outside, Replies(topics: topics, outbox: outbox), settings)
         cameras = NodeCameras(outside, topics, outbox, claim, settings)
     }
 
