@@ -62,7 +62,7 @@ package struct EarthView: Equatable, Sendable {
         lookingAt point: LatLng, altitude: Double, heading: Double, tilt: Double, range: Double
     ) -> Eye {
         let there = Globe.axes(at: point)
-        return eye(of: Globe.point(at: point) + there.up * altitude, there, heading, tilt, range)
+        return eye(of: Globe.point(at: point) + altitude * there.up, there, heading, tilt, range)
     }
 
     /// Returns the metres on the ground that one point of the screen covers at a place.
@@ -80,16 +80,16 @@ package struct EarthView: Equatable, Sendable {
         let (turn, lean, roll) = (
             Elementary.sineAndCosine(eye.heading), Elementary.sineAndCosine(tilt), Elementary.sineAndCosine(eye.roll)
         )
-        let ahead = there.east * turn.sine + there.north * turn.cosine
-        let look = ahead * lean.sine + there.up * -lean.cosine
-        let start = Globe.point(at: eye.place) + there.up * eye.altitude
+        let ahead = turn.sine * there.east + turn.cosine * there.north
+        let look = lean.sine * ahead + -lean.cosine * there.up
+        let start = Globe.point(at: eye.place) + eye.altitude * there.up
         guard let range = Globe.distance(from: start, along: look) else { return nil }
-        let target = Globe.place(of: start + look * range).0
+        let target = Globe.place(of: start + range * look).0
         let here = Globe.axes(at: target)
         let aside = Elementary.hypot(look.dot(here.east), look.dot(here.north))
         // Looking straight down has no direction, so the screen's right edge decides; a roll turns it.
-        let level = there.east * turn.cosine + there.north * -turn.sine
-        let right = level * roll.cosine + (ahead * lean.cosine + there.up * lean.sine) * roll.sine
+        let level = turn.cosine * there.east + -turn.sine * there.north
+        let right = roll.cosine * level + roll.sine * (lean.cosine * ahead + lean.sine * there.up)
         let heading =
             aside > 1e-6
             ? Elementary.atan2(y: look.dot(here.east), x: look.dot(here.north))
@@ -125,10 +125,10 @@ package struct EarthView: Equatable, Sendable {
         of point: Globe.Vector, _ target: Globe.Axes, _ bearing: Double, _ viewingAngle: Double, _ range: Double
     ) -> Eye {
         let (bearing, angle) = (Elementary.sineAndCosine(bearing), Elementary.sineAndCosine(viewingAngle))
-        let ahead = target.east * bearing.sine + target.north * bearing.cosine
-        let right = target.east * bearing.cosine + target.north * -bearing.sine
-        let look = ahead * angle.sine + target.up * -angle.cosine
-        let (place, altitude) = Globe.place(of: point + look * -range)
+        let ahead = bearing.sine * target.east + bearing.cosine * target.north
+        let right = bearing.cosine * target.east + -bearing.sine * target.north
+        let look = angle.sine * ahead + -angle.cosine * target.up
+        let (place, altitude) = Globe.place(of: point + -range * look)
         let there = Globe.axes(at: place)
         // The sine of the tilt is the part of the direction that is along the ground.
         let aside = Elementary.hypot(look.dot(there.east), look.dot(there.north))
@@ -139,9 +139,9 @@ package struct EarthView: Equatable, Sendable {
             ? Elementary.atan2(y: look.dot(there.east), x: look.dot(there.north))
             : Elementary.atan2(y: -right.dot(there.north), x: right.dot(there.east))
         let (turn, lean) = (Elementary.sineAndCosine(heading), Elementary.sineAndCosine(tilt))
-        let level = there.east * turn.cosine + there.north * -turn.sine
+        let level = turn.cosine * there.east + -turn.sine * there.north
         let above =
-            there.east * (lean.cosine * turn.sine) + there.north * (lean.cosine * turn.cosine) + there.up * lean.sine
+            (lean.cosine * turn.sine) * there.east + (lean.cosine * turn.cosine) * there.north + lean.sine * there.up
         let roll = Elementary.atan2(y: right.dot(above), x: right.dot(level))
         return Eye(place: place, altitude: altitude, heading: wrap180(heading), tilt: tilt, roll: roll)
     }

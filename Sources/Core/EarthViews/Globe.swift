@@ -9,16 +9,7 @@ enum Globe {
     private static let (radius, eccentricitySquared) = (6_378_137.0, 6.69437999014e-3)
 
     /// A position in metres from the centre of the earth, or a direction.
-    struct Vector {
-        var x, y, z: Double
-
-        static func + (a: Vector, b: Vector) -> Vector { Vector(x: a.x + b.x, y: a.y + b.y, z: a.z + b.z) }
-        static func - (a: Vector, b: Vector) -> Vector { Vector(x: a.x - b.x, y: a.y - b.y, z: a.z - b.z) }
-        static func * (a: Vector, factor: Double) -> Vector {
-            Vector(x: a.x * factor, y: a.y * factor, z: a.z * factor)
-        }
-        func dot(_ other: Vector) -> Double { x * other.x + y * other.y + z * other.z }
-    }
+    typealias Vector = GlobeVector
 
     /// Directions at a place.
     typealias Axes = (east: Vector, north: Vector, up: Vector)
@@ -27,17 +18,17 @@ enum Globe {
     static func axes(at place: LatLng) -> Axes {
         let (north, east) = (Elementary.sineAndCosine(place.latitude), Elementary.sineAndCosine(place.longitude))
         return (
-            Vector(x: -east.sine, y: east.cosine, z: 0),
-            Vector(x: -north.sine * east.cosine, y: -north.sine * east.sine, z: north.cosine),
-            Vector(x: north.cosine * east.cosine, y: north.cosine * east.sine, z: north.sine)
+            Vector(-east.sine, east.cosine, 0),
+            Vector(-north.sine * east.cosine, -north.sine * east.sine, north.cosine),
+            Vector(north.cosine * east.cosine, north.cosine * east.sine, north.sine)
         )
     }
 
     /// Returns the point of a place on the ellipsoid.
     static func point(at place: LatLng) -> Vector {
-        let up = axes(at: place).up
+        let up = Vector(place)
         let normal = radius / (1 - eccentricitySquared * up.z * up.z).squareRoot()
-        return Vector(x: normal * up.x, y: normal * up.y, z: normal * (1 - eccentricitySquared) * up.z)
+        return Vector(normal * up.x, normal * up.y, normal * (1 - eccentricitySquared) * up.z)
     }
 
     /// Returns a point's place and its height above the ellipsoid, by four iterations of Bowring's formula.
@@ -63,8 +54,7 @@ enum Globe {
         // Stretched along its axis, the ellipsoid is a sphere.
         let stretch = 1 / (1 - eccentricitySquared).squareRoot()
         let (from, along) = (
-            Vector(x: start.x, y: start.y, z: start.z * stretch),
-            Vector(x: direction.x, y: direction.y, z: direction.z * stretch)
+            Vector(start.x, start.y, start.z * stretch), Vector(direction.x, direction.y, direction.z * stretch)
         )
         // The nearer root of a·t² + 2·b·t + c = 0, without a difference of nearly equal numbers.
         let (a, b) = (along.dot(along), from.dot(along))

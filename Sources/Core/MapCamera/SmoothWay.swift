@@ -1,13 +1,14 @@
 // A smooth line through several positions: the target on a centripetal Catmull-Rom spline on the sphere, everything
 // else on monotone cubics in time.
 
-/// A place as a vector from the centre of the unit sphere; or the difference of two places, in degrees.
-struct GlobeVector: Codable, Sendable {
-    var x, y, z: Double
+/// A place as a vector from the centre of the unit sphere; or the difference of two places, in degrees. (EarthViews has
+/// others, in metres.)
+package struct GlobeVector: Codable, Sendable {
+    package var x, y, z: Double
 
-    init(_ x: Double, _ y: Double, _ z: Double) { (self.x, self.y, self.z) = (x, y, z) }
+    package init(_ x: Double, _ y: Double, _ z: Double) { (self.x, self.y, self.z) = (x, y, z) }
 
-    init(_ place: LatLng) {
+    package init(_ place: LatLng) {
         let (sine, cosine) = Elementary.sineAndCosine(place.latitude)
         let east = Elementary.sineAndCosine(place.longitude)
         self.init(cosine * east.cosine, cosine * east.sine, sine)
@@ -21,10 +22,10 @@ struct GlobeVector: Codable, Sendable {
 
     private var length: Double { Elementary.hypot(Elementary.hypot(x, y), z) }
 
-    static func + (a: Self, b: Self) -> Self { Self(a.x + b.x, a.y + b.y, a.z + b.z) }
-    static func * (factor: Double, a: Self) -> Self { Self(factor * a.x, factor * a.y, factor * a.z) }
+    package static func + (a: Self, b: Self) -> Self { Self(a.x + b.x, a.y + b.y, a.z + b.z) }
+    package static func * (factor: Double, a: Self) -> Self { Self(factor * a.x, factor * a.y, factor * a.z) }
 
-    private static func dot(_ a: Self, _ b: Self) -> Double { a.x * b.x + a.y * b.y + a.z * b.z }
+    package func dot(_ other: Self) -> Double { x * other.x + y * other.y + z * other.z }
     private static func cross(_ a: Self, _ b: Self) -> Self {
         Self(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x)
     }
@@ -36,7 +37,7 @@ struct GlobeVector: Codable, Sendable {
     /// the places are opposite; the angle is 0 if they are equal.
     func way(to other: Self) -> (angle: Double, direction: Self) {
         let normal = Self.cross(self, other)
-        let (sine, cosine) = (normal.length, Self.dot(self, other))
+        let (sine, cosine) = (normal.length, dot(other))
         guard sine > Self.negligibleSine else {
             let across = Elementary.hypot(x, y)
             let east = across > 0 ? Self(-y / across, x / across, 0) : Self(0, 1, 0)
