@@ -1,39 +1,36 @@
-// The daemon's statistics in OpenMetrics 1.0, the text format that Prometheus reads. The description of a member makes
-// it a metric, and is the only place with the metric's name, kind and help.
+// The daemon's statistics in OpenMetrics 1.0, the text format that Prometheus reads. The members that are metrics are
+// listed here, with the metric's name, kind and help; their order and values come from the description of the members.
 
 /// A member as a metric.
-package struct Metric: Sendable {
+private struct Metric {
+    /// A gauge can go down, too; a counter only goes up until it is reset.
     enum Kind: String { case gauge, counter }
 
     /// The name; its last word is the unit, if that is seconds or bytes.
     let name: String
     let kind: Kind
     let help: String
-}
 
-/// A rule for a member that is also a metric.
-struct MetricRule<Rule: MemberRule>: MemberRule where Rule.Value: Sendable {
-    let rule: Rule
-    let metric: Metric?
+    init(_ name: String, _ kind: Kind, _ help: String) { (self.name, self.kind, self.help) = (name, kind, help) }
 
-    static var asksForIntegers: Bool { Rule.asksForIntegers }
-    func read(_ scalar: JSONScalar) -> Rule.Value? { rule.read(scalar) }
-    func allows(_ value: Rule.Value) -> Bool { rule.allows(value) }
-    func write(_ value: Rule.Value, to line: inout LineWriter) { rule.write(value, to: &line) }
-    var wanted: String { rule.wanted }
-    var hint: String { rule.hint }
-}
-
-extension MemberRule where Value: Sendable {
-    /// Makes the member a gauge, which can go down, too.
-    func gauge(_ name: String, _ help: String) -> MetricRule<Self> {
-        MetricRule(rule: self, metric: Metric(name: name, kind: .gauge, help: help))
-    }
-
-    /// Makes the member a counter, which only goes up until it is reset.
-    func counter(_ name: String, _ help: String) -> MetricRule<Self> {
-        MetricRule(rule: self, metric: Metric(name: name, kind: .counter, help: help))
-    }
+    /// The members that are metrics: of the daemon, of a user's clients, and of a camera.
+    static let ofMembers: [Field: Metric] = [
+        .uptimeMs: Metric("uptime_seconds", .gauge, "How long the daemon has been running."),
+        .connections: Metric("connections", .gauge, "Current connections."),
+        .connectionsTotal: Metric("accepted_connections", .counter, "Connections accepted so far."),
+        .cameras: Metric("cameras", .gauge, "Current cameras."),
+        .subscriptions: Metric("subscriptions", .gauge, "Current subscriptions."),
+        .replays: Metric("replays", .gauge, "Running replays."),
+        .lines: Metric("received_lines", .counter, "Lines received."),
+        .errors: Metric("errors", .counter, "Errors sent in reply."),
+        .events: Metric("events", .counter, "Events emitted by cameras."),
+        .bytesIn: Metric("received_bytes", .counter, "Bytes received."),
+        .bytesOut: Metric("sent_bytes", .counter, "Bytes sent."),
+        .subscriptionCount: Metric("subscriptions", .gauge, "Current subscriptions of the user's clients."),
+        .waits: Metric("waits", .gauge, "Requests of the user's clients waiting for a camera to rest."),
+        .unreadBytes: Metric("unread_bytes", .gauge, "Bytes of answers not yet sent to the user's clients."),
+        .seq: Metric("events", .counter, "Events of the camera since it was created or reset."),
+    ]
 }
 
 /// Metrics collected from the daemon's answers: for the daemon, each user, and each of the first ``mostCameras``
@@ -55,7 +52,7 @@ package struct OpenMetrics {
         for client in clients {
             // A watch-only client does not see the users of others.
             add(client, "user_", "{user=\"\(client.user.map { "\($0)" } ?? "")\"}")
-            add(1, Metric(name: "connections", kind: .gauge, help: "The user's current connections."))
+            add(1, Metric("connections", .gauge, "The user's current connections."))
         }
     }
 
@@ -68,7 +65,7 @@ package struct OpenMetrics {
     }
 
     private mutating func add(_ value: Double, _ metric: Metric) {
-        let metric = Metric(name: "gimbal_\(prefix)\(metric.name)", kind: metric.kind, help: metric.help)
+        let metric = Metric("gimbal_\(prefix)\(metric.name)", metric.kind, metric.help)
         let family = families.firstIndex { $0.metric.name == metric.name } ?? families.endIndex
         if family == families.endIndex { families.append((metric, [])) }
         if let sample = families[family].samples.firstIndex(where: { $0.labels == labels }) {
@@ -97,7 +94,7 @@ extension OpenMetrics: MemberVisitor {
     package mutating func scalar<Rule: MemberRule>(
         _ field: Field, _ value: inout Rule.Value?, _ rule: Rule, _ presence: Presence
     ) {
-        guard let metric = rule.metric else { return }
+        guard let metric = Metric.ofMembers[field] else { return }
         switch value {
         case let count as Int: add(Double(count), metric)
         case let milliseconds as Double: add(milliseconds / 1000, metric)

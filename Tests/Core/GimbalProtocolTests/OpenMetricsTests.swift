@@ -1,5 +1,4 @@
-// Metrics are generated from answers by the description of their members. Tests/System/metrics.sh checks how real
-// programs read the text.
+// Metrics are generated from the members of answers. Tests/System/metrics.sh checks how real programs read the text.
 
 import Testing
 

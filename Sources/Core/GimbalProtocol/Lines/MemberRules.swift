@@ -30,13 +30,10 @@ package protocol MemberRule {
     var wanted: String { get }
     /// The text of an error about a missing value.
     var hint: String { get }
-    /// The member as a metric; `nil` if it is none.
-    var metric: Metric? { get }
 }
 
 extension MemberRule {
     package static var asksForIntegers: Bool { true }
-    package var metric: Metric? { nil }
     package func allows(_ value: Value) -> Bool { true }
     package var hint: String { "it \(wanted)" }
 }

@@ -47,8 +47,7 @@ extension CameraState: Described {
 
     package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
         try visitor.member(.camera, &camera, .cameraName)
-        try visitor.member(
-            .seq, &seq, .seq.counter("events", "Events of the camera since it was created or reset."))
+        try visitor.member(.seq, &seq, .seq)
         try visitor.object(.position, &position)
         try visitor.member(.wallTime, &wallTime, .wallTime)
         try setup.describe(&visitor)

@@ -85,15 +85,10 @@ extension Client: Described {
         try visitor.member(.about, &about, .text())
         try visitor.member(.replay, &replay, .cameraName)
         try visitor.member(.all, &followsAll, .flag, unless: false)
-        try visitor.member(
-            .subscriptionCount, &subscriptionCount,
-            .count.gauge("subscriptions", "Current subscriptions of the user's clients."))
+        try visitor.member(.subscriptionCount, &subscriptionCount, .count)
         try visitor.list(.subscriptions, &subscriptions)
-        try visitor.member(
-            .waits, &waits, .count.gauge("waits", "Requests of the user's clients waiting for a camera to rest."))
-        try visitor.member(
-            .unreadBytes, &unreadBytes,
-            .count.gauge("unread_bytes", "Bytes of answers not yet sent to the user's clients."))
+        try visitor.member(.waits, &waits, .count)
+        try visitor.member(.unreadBytes, &unreadBytes, .count)
     }
 }
 

@@ -45,19 +45,16 @@ extension DaemonStats: Described {
     }
 
     package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
-        try visitor.member(
-            .uptimeMs, &uptimeMs, .number(places: 0).gauge("uptime_seconds", "How long the daemon has been running."))
-        try visitor.member(.connections, &connections, .count.gauge("connections", "Current connections."))
-        try visitor.member(
-            .connectionsTotal, &connectionsTotal, .count.counter("accepted_connections", "Connections accepted so far.")
-        )
-        try visitor.member(.cameras, &cameras, .count.gauge("cameras", "Current cameras."))
-        try visitor.member(.subscriptions, &subscriptions, .count.gauge("subscriptions", "Current subscriptions."))
-        try visitor.member(.replays, &replays, .count.gauge("replays", "Running replays."))
-        try visitor.member(.lines, &lines, .count.counter("received_lines", "Lines received."))
-        try visitor.member(.errors, &errors, .count.counter("errors", "Errors sent in reply."))
-        try visitor.member(.events, &events, .count.counter("events", "Events emitted by cameras."))
-        try visitor.member(.bytesIn, &bytesIn, .count.counter("received_bytes", "Bytes received."))
-        try visitor.member(.bytesOut, &bytesOut, .count.counter("sent_bytes", "Bytes sent."))
+        try visitor.member(.uptimeMs, &uptimeMs, .number(places: 0))
+        try visitor.member(.connections, &connections, .count)
+        try visitor.member(.connectionsTotal, &connectionsTotal, .count)
+        try visitor.member(.cameras, &cameras, .count)
+        try visitor.member(.subscriptions, &subscriptions, .count)
+        try visitor.member(.replays, &replays, .count)
+        try visitor.member(.lines, &lines, .count)
+        try visitor.member(.errors, &errors, .count)
+        try visitor.member(.events, &events, .count)
+        try visitor.member(.bytesIn, &bytesIn, .count)
+        try visitor.member(.bytesOut, &bytesOut, .count)
     }
 }
