@@ -12,40 +12,24 @@ package enum QoS: CInt, Sendable {
     case atLeastOnce = 1
 }
 
-/// A message for the broker.
+/// A message for the broker, or from it.
 package struct Publication: Equatable, Sendable {
     package var topic: String
     package var payload: [UInt8]
-    /// Whether the broker retains it for later subscribers.
+    /// Whether the broker retains it for later subscribers; of one from it, whether it was retained, and is sent in
+    /// answer to a subscription.
     package var isRetained = false
+    /// How it goes to the broker.
     package var qos = QoS.atLeastOnce
-    /// The request's correlation data, which a reply repeats (MQTT 5).
-    package var correlation: [UInt8]?
-
-    package init(
-        _ topic: String, _ payload: [UInt8], isRetained: Bool = false, qos: QoS = .atLeastOnce,
-        correlation: [UInt8]? = nil
-    ) {
-        (self.topic, self.payload, self.isRetained) = (topic, payload, isRetained)
-        (self.qos, self.correlation) = (qos, correlation)
-    }
-}
-
-/// A message from the broker.
-package struct Delivery: Equatable, Sendable {
-    package var topic: String
-    package var payload: [UInt8]
-    /// Whether it is a retained message, sent in answer to a subscription.
-    package var isRetained = false
-    /// Where replies go, and the correlation data that they repeat (MQTT 5).
+    /// Where a publisher wants replies, and the correlation data that they repeat (MQTT 5).
     package var responseTopic: String?
     package var correlation: [UInt8]?
 
     package init(
-        _ topic: String, _ payload: [UInt8], isRetained: Bool = false, responseTopic: String? = nil,
-        correlation: [UInt8]? = nil
+        _ topic: String, _ payload: [UInt8], isRetained: Bool = false, qos: QoS = .atLeastOnce,
+        responseTopic: String? = nil, correlation: [UInt8]? = nil
     ) {
-        (self.topic, self.payload, self.isRetained) = (topic, payload, isRetained)
+        (self.topic, self.payload, self.isRetained, self.qos) = (topic, payload, isRetained, qos)
         (self.responseTopic, self.correlation) = (responseTopic, correlation)
     }
 }

@@ -15,7 +15,7 @@ enum BrokerNews {
     /// The broker has taken a message, or refused it for a reason.
     case acknowledged(CInt, refusal: String?)
     case subscribed(CInt, isRefused: Bool)
-    case delivery(Delivery)
+    case delivery(Publication)
 }
 
 final class Broker {

@@ -191,7 +191,7 @@ import MQTTBridge
         unsafe mosquitto_message_v5_callback_set(client) { _, context, message, properties in
             guard let message = unsafe message?.pointee, let topic = unsafe message.topic else { return }
             let bytes = unsafe UnsafeRawBufferPointer(start: message.payload, count: Int(message.payloadlen))
-            var delivery = unsafe Delivery(String(cString: topic), Array(bytes), isRetained: message.retain)
+            var delivery = unsafe Publication(String(cString: topic), Array(bytes), isRetained: message.retain)
             var text: UnsafeMutablePointer<CChar>?
             if unsafe mosquitto_property_read_string(
                 properties, CInt(MQTT_PROP_RESPONSE_TOPIC.rawValue), &text, false) != nil, let read = unsafe text

@@ -470,7 +470,7 @@ import Testing
         let client = foreign(fleet, "answers/me", "gimbal/left/main/error", "gimbal/left/main/set")
         func deliver(_ line: String, _ topic: String, to responseTopic: String) {
             source.receive(
-                Delivery(
+                Publication(
                     "gimbal/left/main/\(topic)", Array(line.utf8), responseTopic: responseTopic, correlation: [7, 8]))
             fleet.pass(20)
         }
@@ -539,7 +539,7 @@ import Testing
         fleet.pass(2500)
         let client = foreign(fleet, "answers/me")
         bridge.receive(
-            Delivery(
+            Publication(
                 "gimbal/left/main/get", Array(#"[{"type":"get-camera","id":1},{"type":"cameras","id":2}]"#.utf8),
                 responseTopic: "answers/me"))
         fleet.pass(1000)
@@ -553,7 +553,7 @@ import Testing
         let (fleet, source, _) = pair()
         let client = foreign(fleet, "answers/me")
         source.receive(
-            Delivery(
+            Publication(
                 "gimbal/left/\(topic)", Array(#"{"type":"stop","id":7}"#.utf8), responseTopic: "answers/me",
                 correlation: [7, 8]))
         fleet.pass(20)
@@ -564,7 +564,7 @@ import Testing
 
     @Test func manyRepliesThatFindNoRoomAreOneLineOfTheLog() {
         let (fleet, source, _) = pair()
-        for _ in 0..<3000 { source.receive(Delivery("gimbal/left/main/set", Array("[".utf8))) }
+        for _ in 0..<3000 { source.receive(Publication("gimbal/left/main/set", Array("[".utf8))) }
         // Retained messages are not among the lost ones.
         source.hasDaemon = false
         source.loseDaemon()
@@ -621,7 +621,7 @@ import Testing
     }
 
     private func ask(_ source: SimulatedBridge, _ line: String, _ topic: String, answer: String) {
-        let delivery = Delivery(
+        let delivery = Publication(
             "gimbal/left/main/\(topic)", Array(line.utf8), responseTopic: "answers/\(answer)")
         source.receive(delivery)
         source.fleet.pass(20)
@@ -1008,7 +1008,7 @@ import Testing
         fleet.connect(next)
         fleet.hosts[0].connect().send(#"{"type":"move","update":{"kind":"zoom-to","zoom":6}}"#)
         fleet.pass(5000)
-        follower.receive(Delivery("gimbal/left/main/camera", old))
+        follower.receive(Publication("gimbal/left/main/camera", old))
         fleet.pass(3000)
         #expect(try position("copy", of: fleet.hosts[1]).contains(#""zoom":6,"#))
         #expect(follower.mirror?.isThere == true)
@@ -1089,8 +1089,8 @@ import Testing
             beyond + [deep, #"{"type":"camera-state","more":\#(deep)}"#, "x", "{}", "\u{0}", "\u{1b}[2J", "{\"type\":"]
         for topic in ["main/camera", "main/settings", "$state"] {
             for text in texts {
-                follower.receive(Delivery("gimbal/left/\(topic)", Array(text.utf8), isRetained: true))
-                follower.receive(Delivery("gimbal/left/\(topic)", Array(text.utf8)))
+                follower.receive(Publication("gimbal/left/\(topic)", Array(text.utf8), isRetained: true))
+                follower.receive(Publication("gimbal/left/\(topic)", Array(text.utf8)))
                 fleet.pass(10)
             }
         }
@@ -1115,7 +1115,7 @@ import Testing
         fleet.hosts[0].connect().send(#"{"type":"move","update":{"kind":"zoom-to","zoom":7}}"#)
         fleet.pass(3000)
         // It arrives late, after the messages about the next camera of this name, which continues to move.
-        for topic in ["camera", "settings"] { follower.receive(Delivery("gimbal/left/main/\(topic)", [])) }
+        for topic in ["camera", "settings"] { follower.receive(Publication("gimbal/left/main/\(topic)", [])) }
         fleet.hosts[0].connect().send(#"{"type":"move","update":{"kind":"zoom-to","zoom":8}}"#)
         fleet.pass(500)
         let local = fleet.hosts[1].connect()

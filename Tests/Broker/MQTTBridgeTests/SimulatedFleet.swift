@@ -32,7 +32,7 @@ class SimulatedProcess {
     let will: Publication?
     /// The broker's side of the connection; `nil` while there is none.
     fileprivate var session: Session?
-    var received: [Delivery] = []
+    var received: [Publication] = []
 
     init(_ fleet: SimulatedFleet, will: Publication? = nil) {
         (self.fleet, self.will) = (fleet, will)
@@ -43,7 +43,7 @@ class SimulatedProcess {
 
     func connected() {}
     func disconnected() {}
-    func receive(_ delivery: Delivery) { received.append(delivery) }
+    func receive(_ delivery: Publication) { received.append(delivery) }
     func acknowledged(_ token: Int) {}
     func refused(_ token: Int) {}
     func turn() {}
@@ -134,7 +134,7 @@ final class SimulatedFleet {
         for process in processes {
             guard let session = process.session, session.filters.contains(where: { Self.fits(publication.topic, $0) })
             else { continue }
-            var delivery = Delivery(publication.topic, publication.payload)
+            var delivery = Publication(publication.topic, publication.payload)
             delivery.correlation = publication.correlation
             deliver(
                 delivery, isAcknowledged: publication.qos == .atLeastOnce, byQoS1: process.subscribesByQoS1, to: session
@@ -142,7 +142,7 @@ final class SimulatedFleet {
         }
     }
 
-    private func deliver(_ delivery: Delivery, isAcknowledged: Bool, byQoS1: Bool, to session: Session) {
+    private func deliver(_ delivery: Publication, isAcknowledged: Bool, byQoS1: Bool, to session: Session) {
         if unreadable.contains(delivery.topic) { return }
         let loss = byQoS1 ? weather.lossOfAcknowledged : weather.lossToQoS0
         if random.chance(isAcknowledged ? loss : weather.loss) { return }
@@ -163,7 +163,7 @@ final class SimulatedFleet {
         session.filters.insert(filter)
         for (topic, payload) in retained.sorted(by: { $0.key < $1.key }) where Self.fits(topic, filter) {
             deliver(
-                Delivery(topic, payload, isRetained: true), isAcknowledged: true, byQoS1: process.subscribesByQoS1,
+                Publication(topic, payload, isRetained: true), isAcknowledged: true, byQoS1: process.subscribesByQoS1,
                 to: session)
         }
     }
@@ -355,7 +355,7 @@ final class SimulatedBridge: SimulatedProcess {
         for mirror in mirrors { mirror.disconnected(at: fleet.now) }
     }
 
-    override func receive(_ delivery: Delivery) {
+    override func receive(_ delivery: Publication) {
         node?.received(delivery, at: fleet.now)
         for mirror in mirrors { mirror.received(delivery, at: fleet.now) }
     }

@@ -171,7 +171,7 @@ package final class CameraMirror: DaemonReader {
         nextRefresh = now + (source.isMoving ? movingRefresh.next() : settings.refresh)
     }
 
-    package func received(_ delivery: Delivery, at now: Double) {
+    package func received(_ delivery: Publication, at now: Double) {
         if delivery.topic == topics.state {
             if let state = NodeState(delivery.payload) {
                 source.saw(state, at: now)
@@ -189,7 +189,7 @@ package final class CameraMirror: DaemonReader {
         bring(at: now)
     }
 
-    private func handle(settings delivery: Delivery, at now: Double) {
+    private func handle(settings delivery: Publication, at now: Double) {
         if delivery.payload.isEmpty {
             source.settingsRemoved()
             return askSoon(at: now)
@@ -214,7 +214,7 @@ package final class CameraMirror: DaemonReader {
     /// one has no number. Not at once, or a broker with two of them would make the mirror ask forever.
     private func askSoon(at now: Double) { nextDoubt = nextDoubt ?? now + 1000 }
 
-    private func handle(_ delivery: Delivery, at now: Double) {
+    private func handle(_ delivery: Publication, at now: Double) {
         if delivery.payload.isEmpty {
             source.removed()
             return askSoon(at: now)

@@ -37,7 +37,7 @@ struct Submission {
     var number: Int?
 
     /// - Parameter name: the publisher's name, if the topic ends with one.
-    init(_ delivery: Delivery, camera: String, inlet: Inlet, publisher name: String?) {
+    init(_ delivery: Publication, camera: String, inlet: Inlet, publisher name: String?) {
         (self.camera, self.inlet) = (camera, inlet)
         publisher = name.map { .topic(Array($0.utf8)) } ?? .unnamed
         responseTopic = delivery.responseTopic.flatMap { isResponseTopic($0) ? $0 : nil }
@@ -291,7 +291,7 @@ final class Feeds {
 
     var count: Int { feeds.count }
 
-    func received(_ delivery: Delivery, at now: Double) {
+    func received(_ delivery: Publication, at now: Double) {
         // An empty payload only clears a retained line at the broker.
         guard let (camera, inlet, name) = replies.topics.incoming(delivery.topic), !delivery.payload.isEmpty
         else { return }

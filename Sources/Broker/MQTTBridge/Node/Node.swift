@@ -133,7 +133,7 @@ package final class Node {
         feeds.missed.readOn()
     }
 
-    package func received(_ delivery: Delivery, at now: Double) {
+    package func received(_ delivery: Publication, at now: Double) {
         // The node answers nothing after its last state.
         guard !isEnding else { return }
         if delivery.topic == topics.state {
