@@ -126,23 +126,17 @@ extension CameraEvent {
     }
 
     /// The camera's position; `nil` for events without one.
-    public var position: CameraPosition? {
-        switch self {
-        case .subscribed(let subscribed): subscribed.position
-        case .moveStarted(let move), .cameraChanged(let move), .idle(let move): move.position
-        case .reset(let reset): reset.position
-        case .lagged(let lagged): lagged.position
-        default: nil
-        }
-    }
+    public var position: CameraPosition? { state?.position }
 
     /// The number of the camera's last event; `nil` for events without it.
-    public var seq: Int? {
+    public var seq: Int? { state?.seq }
+
+    private var state: (position: CameraPosition, seq: Int?)? {
         switch self {
-        case .subscribed(let subscribed): subscribed.seq
-        case .moveStarted(let move), .cameraChanged(let move), .idle(let move): move.seq
-        case .reset(let reset): reset.seq
-        case .lagged(let lagged): lagged.seq
+        case .subscribed(let subscribed): (subscribed.position, subscribed.seq)
+        case .moveStarted(let move), .cameraChanged(let move), .idle(let move): (move.position, move.seq)
+        case .reset(let reset): (reset.position, reset.seq)
+        case .lagged(let lagged): (lagged.position, lagged.seq)
         default: nil
         }
     }
