@@ -287,7 +287,7 @@ private let wrong = JSON.array([.array([])])
         expect(try firstWords("| Type | Value"), in: "| Type | Value", are: GestureKind.allCases.map(\.type))
         expect(
             try firstWords("| `kind` |").subtracting(["kind"]), in: "| `kind` |",
-            are: UpdateKind.allCases.map(\.rawValue))
+            are: CameraUpdate.blanks.compactMap(\.kind))
         let gestures = GestureKind.allCases.map(\.type)
         // Each of these has its own section.
         let told: Set = [

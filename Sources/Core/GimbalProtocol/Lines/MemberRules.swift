@@ -243,26 +243,20 @@ extension ProtocolWord where Self: RawRepresentable<String> {
 }
 
 struct WordRule<Word: ProtocolWord>: MemberRule {
-    /// How an error lists the words, such as "zoom or rotate", with quotes or without.
-    enum List { case plain, quoted, oneOf }
-
-    var list = List.plain
+    /// Whether an error quotes the words that it lists.
+    var isQuoted = false
 
     func read(_ scalar: JSONScalar) -> Word? {
         guard case .string(let text) = scalar else { return nil }
         return Word.allCases.first { $0.word == text }
     }
     func write(_ value: Word, to line: inout LineWriter) { line.write(string: value.word) }
-    var wanted: String { list == .oneOf ? "must be one of \(alternatives)" : "must be \(alternatives)" }
+    var wanted: String { "must be \(alternatives)" }
     var hint: String { "it is \(alternatives)" }
 
     private var alternatives: String {
         let words = Word.allCases.map(\.word)
-        return switch list {
-        case .plain: listed(words, "or")
-        case .quoted: listed(words.map(quoted), "or")
-        case .oneOf: words.joined(separator: ", ")
-        }
+        return listed(isQuoted ? words.map(quoted) : words, "or")
     }
 }
 

@@ -39,34 +39,20 @@ public enum AnimationPath: Equatable, Sendable {
 /// The `path` of an `animate`.
 private enum PathWord: String, ProtocolWord { case straight, flight }
 
-/// The `kind` of an update.
-enum UpdateKind: String, ProtocolWord {
-    case zoomIn = "zoom-in"
-    case zoomOut = "zoom-out"
-    case zoomTo = "zoom-to"
-    case zoomBy = "zoom-by"
-    case setTarget = "set-target"
-    case setCamera = "set-camera"
-    case scrollBy = "scroll-by"
-    case fitBounds = "fit-bounds"
-    case setBearing = "set-bearing"
-    case setViewingAngle = "set-viewing-angle"
-}
-
 extension CameraUpdate {
     /// The update's name in the protocol; `nil` for the three made by fingers, which are gestures there.
-    var kind: UpdateKind? {
+    var kind: String? {
         switch self {
-        case .zoomIn: .zoomIn
-        case .zoomOut: .zoomOut
-        case .zoomTo: .zoomTo
-        case .zoomBy: .zoomBy
-        case .setTarget: .setTarget
-        case .setCamera: .setCamera
-        case .scrollBy: .scrollBy
-        case .fitBounds: .fitBounds
-        case .setBearing: .setBearing
-        case .setViewingAngle: .setViewingAngle
+        case .zoomIn: "zoom-in"
+        case .zoomOut: "zoom-out"
+        case .zoomTo: "zoom-to"
+        case .zoomBy: "zoom-by"
+        case .setTarget: "set-target"
+        case .setCamera: "set-camera"
+        case .scrollBy: "scroll-by"
+        case .fitBounds: "fit-bounds"
+        case .setBearing: "set-bearing"
+        case .setViewingAngle: "set-viewing-angle"
         case .pan, .rotateBy, .tiltBy: nil
         }
     }
@@ -76,17 +62,17 @@ extension CameraUpdate: Described {
     package static let blank = CameraUpdate.zoomIn
 
     /// One update of each kind, for decoding.
-    private static let blanks: [CameraUpdate] = [
+    static let blanks: [CameraUpdate] = [
         .zoomIn, .zoomOut, .zoomTo(0), .zoomBy(0, focus: nil), .setTarget(.blank, zoom: nil), .setCamera(.blank),
         .scrollBy(x: 0, y: 0), .fitBounds(.blank, insets: .blank), .setBearing(0), .setViewingAngle(0),
     ]
 
     package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
-        guard let known = kind else { preconditionFailure("over the protocol, finger movements are gestures") }
-        var kind = known
+        guard kind != nil else { preconditionFailure("over the protocol, finger movements are gestures") }
+        var blank = self
         let hint = "it is the camera update to make, such as \"zoom-to\""
-        try visitor.member(.kind, &kind, WordRule(list: .oneOf), hint: hint)
-        if kind != known { self = Self.blanks.first { $0.kind == kind } ?? self }
+        try visitor.member(.kind, &blank, UpdateKindRule(), hint: hint)
+        if blank.kind != kind { self = blank }
         switch self {
         case .zoomIn, .zoomOut, .pan, .rotateBy, .tiltBy: break
         case .zoomTo(var zoom):
@@ -124,6 +110,16 @@ extension CameraUpdate: Described {
     }
 }
 
+/// The `kind` of an update: read as the blank of that kind.
+private struct UpdateKindRule: MemberRule {
+    func read(_ scalar: JSONScalar) -> CameraUpdate? {
+        guard case .string(let text) = scalar else { return nil }
+        return CameraUpdate.blanks.first { $0.kind == text }
+    }
+    func write(_ value: CameraUpdate, to line: inout LineWriter) { line.write(string: value.kind ?? "") }
+    var wanted: String { "must be one of \(CameraUpdate.blanks.compactMap(\.kind).joined(separator: ", "))" }
+}
+
 extension ClientRequest {
     /// Creates an animation on a path; without a duration, in the default time or the time that the flight needs.
     package static func animate(
@@ -145,7 +141,7 @@ extension ClientRequest {
         try visitor.object(.update, &update)
         try visitor.member(.durationMs, &durationMs, .number(in: .durations))
         try visitor.member(.easing, &easing, WordRule(), unless: .default)
-        try visitor.member(.path, &path, WordRule(list: .quoted), unless: .straight)
+        try visitor.member(.path, &path, WordRule(isQuoted: true), unless: .straight)
         var (curve, speed): (Double?, Double?) = (flight.curve, flight.speed)
         if curve == Flight.usualCurve { curve = nil }
         if speed == Flight.usualSpeed { speed = nil }

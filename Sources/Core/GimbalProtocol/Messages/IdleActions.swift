@@ -60,7 +60,7 @@ extension IdleAction.Action: Described {
 
     package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
         var kind: IdleActionKind = if case .play = self { .play } else { .flyHome }
-        try visitor.member(.kind, &kind, WordRule(list: .quoted))
+        try visitor.member(.kind, &kind, WordRule(isQuoted: true))
         switch kind {
         case .flyHome:
             var (position, durationMs): (CameraPosition, Double?) = (.blank, nil)

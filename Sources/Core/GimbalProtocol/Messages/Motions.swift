@@ -161,7 +161,7 @@ private struct MotionRequest: Described {
     mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
         var kind: Kind = if case .tour = request { .tour } else { .animate }
         let known = kind
-        try visitor.member(.type, &kind, WordRule(list: .quoted))
+        try visitor.member(.type, &kind, WordRule(isQuoted: true))
         if kind != known { request = .tour([]) }
         try request.describe(&visitor)
     }

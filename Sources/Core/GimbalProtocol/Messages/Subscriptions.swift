@@ -147,7 +147,7 @@ extension ClientRequest {
     ) throws(V.Failure) -> (kinds: Set<EventKind>, delivery: EventDelivery) {
         var (kinds, delivery) = (kinds ?? EventKind.movements, delivery ?? .every)
         try visitor.member(.events, &kinds, WordsRule(), unless: EventKind.movements)
-        try visitor.member(.delivery, &delivery, WordRule(list: .quoted), unless: .every)
+        try visitor.member(.delivery, &delivery, WordRule(isQuoted: true), unless: .every)
         let hasInputs = !kinds.isDisjoint(with: inputKinds)
         try visitor.check(!hasInputs || delivery != .latest) { path in
             .wrong(path / .delivery, "must be \"every\" if events has \(inputKindsListed)")

@@ -90,7 +90,7 @@ extension TourKeyframe: Described {
         try visitor.member(.durationMs, &durationMs, .number(in: .durations))
         try visitor.member(.waitMs, &waitMs, .number(in: .durations), unless: 0)
         try visitor.member(
-            .path, &path, WordRule(list: .quoted), unless: durationMs == nil ? .flight : .smooth)
+            .path, &path, WordRule(isQuoted: true), unless: durationMs == nil ? .flight : .smooth)
         try visitor.member(.easing, &easing, WordRule(), unless: .default)
         try visitor.member(
             .turns, &turns, .integer(-100...100, "must be an integer from -100 to 100"), unless: 0)
