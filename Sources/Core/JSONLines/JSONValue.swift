@@ -94,10 +94,20 @@ extension JSONValue {
         case UInt8(ascii: "{"): return .object(try object(text, &position, depth))
         case UInt8(ascii: "["): return .array(try array(text, &position, depth))
         case UInt8(ascii: "\""): return .string(try string(text, &position))
-        case UInt8(ascii: "t"): return try literal(text, &position, "true", .bool(true))
-        case UInt8(ascii: "f"): return try literal(text, &position, "false", .bool(false))
-        case UInt8(ascii: "n"): return try literal(text, &position, "null", .null)
-        default: return .number(try number(text, &position))
+        case UInt8(ascii: "t"):
+            position = try JSONText.literal(text, position, "true")
+            return .bool(true)
+        case UInt8(ascii: "f"):
+            position = try JSONText.literal(text, position, "false")
+            return .bool(false)
+        case UInt8(ascii: "n"):
+            position = try JSONText.literal(text, position, "null")
+            return .null
+        default:
+            let (number, end) = try JSONText.number(text, position)
+            guard number.isFinite else { throw JSONText.broken("the number is too large", at: position) }
+            position = end
+            return .number(number)
         }
     }
 
@@ -163,26 +173,9 @@ extension JSONValue {
     private static func string(_ text: Span<UInt8>, _ position: inout Int) throws(JSONError) -> String {
         let (range, isEscaped, end) = try JSONText.string(text, position)
         position = end
-        return isEscaped ? JSONText.text(text, range) : plain(text, range.range)
-    }
-
-    private static func plain(_ text: Span<UInt8>, _ range: Range<Int>) -> String {
-        unsafe text.extracting(range).withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
-    }
-
-    private static func literal(
-        _ text: Span<UInt8>, _ position: inout Int, _ word: StaticString, _ value: JSONValue
-    ) throws(JSONError) -> JSONValue {
-        position = try JSONText.literal(text, position, word)
-        return value
-    }
-
-    private static func number(_ text: Span<UInt8>, _ position: inout Int) throws(JSONError) -> Double {
-        let start = position
-        let value: Double
-        (value, position) = try JSONText.number(text, start)
-        guard value.isFinite else { throw JSONText.broken("the number is too large", at: start) }
-        return value
+        if isEscaped { return JSONText.text(text, range) }
+        let plain = text.extracting(range.range)
+        return unsafe plain.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
     }
 }
 
