@@ -22,7 +22,8 @@ import MQTTBridge
     /// Bytes of payloads read in this turn.
     private var bytesRead = 0
     private var isWriting = false
-    private var nextLook: Double
+    /// When libmosquitto is to check the keepalive.
+    private(set) var deadline: Double
     /// Whether there may be unread data; no event announces what TLS has already taken from the socket.
     private var hasMore = true
     /// The number of the last message that never left this side; counts down.
@@ -35,7 +36,7 @@ import MQTTBridge
     {
         unsafe self.client = client
         (self.address, self.isVersion5) = (address, isVersion5)
-        nextLook = now + Self.interval
+        deadline = now + Self.interval
         super.init(loop, unsafe mosquitto_socket(client))
         try wait(for: [.read, .persist])
         // Sound: the client is destroyed with this object.
@@ -86,12 +87,10 @@ import MQTTBridge
         (failure, hasMore) = (reason, false)
     }
 
-    var deadline: Double { nextLook }
-
     func advance(to now: Double) {
         if hasMore { read() }
-        if nextLook <= now, failure == nil {
-            nextLook = now + Self.interval
+        if deadline <= now, failure == nil {
+            deadline = now + Self.interval
             check(unsafe mosquitto_loop_misc(client))
         }
     }

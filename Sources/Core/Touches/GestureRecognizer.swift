@@ -103,13 +103,9 @@ public struct GestureRecognizer: Codable, Sendable {
         path = SampleWindow()
         path.append(grip.centroid, at: time, arrival: time)
         taps.change(touches, centroid: grip.centroid, at: time)
-        if lands { stopGlide() }
-    }
-
-    /// Stops a gliding map when a finger lands: this is a pan that begins at once. While the finger rests, the map
-    /// does, too; if the finger lifts soon, that still counts as a tap.
-    private mutating func stopGlide() {
-        if time < glideEnd { begin(.pan) }
+        // A finger that lands stops a gliding map: this is a pan that begins at once. While the finger rests, the map
+        // does, too; if the finger lifts soon, that still counts as a tap.
+        if lands, time < glideEnd { begin(.pan) }
     }
 
     /// Ends the gestures of a grip. A zoom, rotation or tilt ends with its fingers; a pan continues with the remaining

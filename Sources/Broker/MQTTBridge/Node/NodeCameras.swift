@@ -140,7 +140,10 @@ final class NodeCameras: DaemonReader {
         if case .event(let event) = read.message { return handle(event, line, at: now) }
         if settings.handle(read) { return readOn() }
         if case .clients(let page) = read.message { note(page, at: now) }
-        if case .error(let error) = read.message { refused(error, at: now) }
+        if case .error(let error) = read.message {
+            daemon.connection?.close()
+            lost("the daemon refuses: \(error)", at: now)
+        }
     }
 
     private func handle(_ event: CameraEvent, _ line: ArraySlice<UInt8>, at now: Double) {
@@ -176,11 +179,6 @@ final class NodeCameras: DaemonReader {
         WallTimeRule.wallTime.write(wallTime, to: &event)
         event.write("}")
         return event.bytes
-    }
-
-    private func refused(_ error: GimbalError, at now: Double) {
-        daemon.connection?.close()
-        lost("the daemon refuses: \(error)", at: now)
     }
 
     /// Begins the list of cameras, which the daemon announces next.

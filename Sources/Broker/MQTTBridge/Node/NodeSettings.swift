@@ -12,7 +12,8 @@ final class NodeSettings {
     private var settings: [String: CameraSetup] = [:]
     /// The cameras whose answer is pending.
     private var asked: Set<String> = []
-    private var nextQuery: Double?
+    /// When to ask next.
+    private(set) var deadline: Double?
     /// Cameras to ask about next, and the most queries at a time.
     private var unasked: ArraySlice<String> = []
     private static let mostQueries = 256
@@ -26,7 +27,7 @@ final class NodeSettings {
     /// Notes a new connection to the daemon, or its end: queries over an earlier connection get no answer.
     func begin(at now: Double?) {
         asked = []
-        nextQuery = now.map { $0 + Self.interval }
+        deadline = now.map { $0 + Self.interval }
     }
 
     /// Asks for the settings of a camera, unless an answer is pending.
@@ -37,12 +38,10 @@ final class NodeSettings {
         connection.send(line)
     }
 
-    var deadline: Double? { nextQuery }
-
     /// Asks for the settings of all cameras when it is time, or for the next ones if there are many.
     func advance(to now: Double, by connection: any DaemonConnection, _ names: () -> [String]) {
-        guard let query = nextQuery, query <= now else { return }
-        nextQuery = now + Self.interval
+        guard let deadline, deadline <= now else { return }
+        self.deadline = now + Self.interval
         if unasked.isEmpty { unasked = ArraySlice(names()) }
         for name in unasked.prefix(Self.mostQueries) { ask(name, by: connection) }
         unasked = unasked.dropFirst(Self.mostQueries)

@@ -200,7 +200,7 @@ final class Follower: Sendable {
                 let switches = GestureSwitches(camera.gestures)
                 _ = state.cameras[camera.camera]?.active.handle(.set(.gestures(switches)))
             case .replay(let status): state.handle(.replay(status), bytes, isAnswer: true)
-            case .error(let error) where error.isOfConnection: state.refused("\(error)")
+            case .error(let error) where error.isOfConnection: state.note(.refusing(reason: "\(error)"))
             default: break
             }
             try state.limit(bytes.count)
@@ -224,9 +224,6 @@ extension Follower.State {
         tell(.daemon(absence: nil))
     }
 
-    /// Notes why the daemon refuses this connection.
-    fileprivate mutating func refused(_ reason: String) { note(.refusing(reason: reason)) }
-
     /// Notes the end of the connection.
     fileprivate mutating func lose() {
         let reason = if case .refusing(let reason) = daemon { reason } else { "the daemon ended the connection" }
@@ -249,7 +246,7 @@ extension Follower.State {
         unmeasured = (news + cameras.values.flatMap { $0.ahead.map(\.line) }).reduce(0) { $0 + $1.bytes.count }
         // With half of it free, the next measurement comes only after as many bytes.
         guard unmeasured > Self.mostBytes / 2 else { return }
-        refused("its \(cameras.count) cameras are too many to follow")
+        note(.refusing(reason: "its \(cameras.count) cameras are too many to follow"))
         (cameras, unmeasured) = ([:], 0)
         throw TooManyCameras()
     }
