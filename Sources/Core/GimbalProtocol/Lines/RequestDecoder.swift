@@ -74,26 +74,19 @@ package struct Rejection: Error {
     }
 
     /// Converts a line read by ``GestureLine``; `false` if it needs the general decoder.
-    @inline(__always)
     package mutating func take(
-        _ gesture: borrowing GestureLine, _ line: Span<UInt8>, into requests: inout [Request]
+        _ report: borrowing GestureLine, _ line: Span<UInt8>, into requests: inout [Request]
     ) -> Bool {
-        guard let request = request(gesture, line) else { return false }
-        while !requests.isEmpty { requests.removeLast() }
-        requests.append(request)
-        return true
-    }
-
-    /// Returns the request of a line read by ``GestureLine``; `nil` if it needs the general decoder.
-    private mutating func request(_ report: borrowing GestureLine, _ line: Span<UInt8>) -> Request? {
         let id = report.id.count > 0 ? report.id : nil
         var request = Request(id: id, timeMs: report.gesture.event.time, body: .gesture(report.gesture))
         if report.camera.count > 0 {
             begin(line)
             request.camera = cameraName(report.camera, isEscaped: false)
-            if request.camera == nil { return nil }
+            if request.camera == nil { return false }
         }
-        return request
+        while !requests.isEmpty { requests.removeLast() }
+        requests.append(request)
+        return true
     }
 
     /// Sets the line that is being read.
