@@ -141,17 +141,10 @@ final class Follower: Sendable {
     /// many events of each camera it missed; then both get the current state.
     func take(_ outbox: PageOutbox) -> [UInt8]? {
         state.withLock { state in
-            switch outbox.take(state.totals) {
-            case .over: return nil
-            case .nothing: return []
-            case .lines(let bytes): return bytes
-            case .beginning(let bytes): return bytes + state.news.flatMap(\.bytes)
-            case .missed(let counts, var bytes):
-                for (camera, count) in counts.sorted(by: { $0.key < $1.key }) {
-                    bytes += PageLine.lagged(camera: camera, missed: count).bytes
-                }
-                return bytes + state.news.flatMap(\.bytes)
-            }
+            guard let batch = outbox.take(state.totals) else { return nil }
+            guard let missed = batch.missed else { return batch.bytes }
+            let gaps = missed.sorted { $0.key < $1.key }.map { PageLine.lagged(camera: $0, missed: $1) }
+            return batch.bytes + (gaps + state.news).flatMap(\.bytes)
         }
     }
 

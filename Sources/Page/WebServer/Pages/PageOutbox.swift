@@ -57,14 +57,10 @@ final class PageOutbox: Sendable {
     static let mostReplyBytes = 256 << 10
 
     /// What to send next.
-    enum Batch: Equatable {
-        case nothing
-        case lines([UInt8])
-        /// The page knows nothing yet: these bytes come first, and the current state must follow.
-        case beginning([UInt8])
-        /// The page was too slow: the number of missed events, by camera. The current state must follow.
-        case missed([String: Int], replies: [UInt8])
-        case over
+    struct Batch: Equatable {
+        var bytes: [UInt8] = []
+        /// The number of missed events by camera, if the current state must follow: the page begins, or was too slow.
+        var missed: [String: Int]?
     }
 
     /// What happens to lines.
@@ -153,23 +149,23 @@ final class PageOutbox: Sendable {
         if isFollowing { signal.yield() }
     }
 
-    /// Takes what waits.
+    /// Takes what waits; `nil` once the page is closed.
     ///
     /// - Parameter totals: the events so far.
-    func take(_ totals: EventTotals) -> Batch {
+    func take(_ totals: EventTotals) -> Batch? {
         state.withLock { state in
             defer { state.replies = [] }
             switch state.phase {
-            case .over: return .over
+            case .over: return nil
             case .beginning(let introduction):
                 state.phase = .following
-                return .beginning(introduction + state.replies)
+                return Batch(bytes: introduction + state.replies, missed: [:])
             case .behind(let since):
                 state.phase = .following
-                return .missed(totals.since(since), replies: state.replies)
+                return Batch(bytes: state.replies, missed: totals.since(since))
             case .following: break
             }
-            guard state.count > 0 || !state.replies.isEmpty else { return .nothing }
+            guard state.count > 0 || !state.replies.isEmpty else { return Batch() }
             var bytes: [UInt8] = []
             bytes.reserveCapacity(state.bytes + state.replies.count)
             // A reply comes before the effects of its request, as from the daemon.
@@ -178,7 +174,7 @@ final class PageOutbox: Sendable {
             state.lines.removeAll(keepingCapacity: state.lines.count < Self.mostLines)
             state.indices.removeAll(keepingCapacity: true)
             (state.count, state.bytes) = (0, 0)
-            return .lines(bytes)
+            return Batch(bytes: bytes)
         }
     }
 
