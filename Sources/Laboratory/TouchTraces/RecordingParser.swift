@@ -7,7 +7,6 @@ import GimbalProtocol
 struct RecordingParser: Sendable {
     /// The recording's format, once it is known.
     var format: RecordingFormat?
-    private(set) var notes = RecordingNotes()
     var output: FrameOutput
 
     private let given: DeviceDescription?
@@ -20,6 +19,8 @@ struct RecordingParser: Sendable {
     /// The device of the previous event, and its number.
     private var current: (device: Int, number: Int)?
     private var tracker = ContactTracker()
+    /// The fingers of formats that tell them apart themselves, and the notes of all formats.
+    private var fingers = FingerFrames()
     private var evemu = EvemuParser()
     private var getevent = GeteventParser()
     private var evtest = EvtestParser()
@@ -53,6 +54,8 @@ struct RecordingParser: Sendable {
         sendevent = SendeventParser(rate: rate)
         androidScript = AndroidScript(rate: rate)
     }
+
+    var notes: RecordingNotes { fingers.notes }
 
     /// The device that reported the touches, as far as it is known.
     var device: DeviceDescription? {
@@ -100,9 +103,9 @@ struct RecordingParser: Sendable {
             for event in events { try follow(event, body) }
         case .pen:
             understood += 1
-            notes.add(.pen)
+            fingers.notes.add(.pen)
         case .nothing: break
-        case .beginning: if tracker.startOver(&notes) { try hand(tracker.frame, body) }
+        case .beginning: if tracker.startOver(&fingers.notes) { try hand(tracker.frame, body) }
         case .timeless(let event): try follow(timeless: event, line, number, body)
         case .damaged: addDamaged(number, Scan.excerpt(line))
         }
@@ -127,13 +130,13 @@ struct RecordingParser: Sendable {
         let isTouch = LibinputGestures.skipToTouch(line, &index)
         do {
             if isTouch {
-                try libinputTouches.parse(line, &index, &notes)
+                try libinputTouches.parse(line, &index, &fingers)
             } else if let report = try LibinputGestures.report(line) {
                 // Finger frames from earlier lines are handed out first.
-                libinputTouches.finishFrame(&notes)
+                libinputTouches.finishFrame(&fingers)
                 try handFrames(body)
-                let hasEvents = gestures.follow(report, rotation, &libinputTouches.fingers.clock, &notes)
-                if hasEvents { try output.hand(gestures, of: source, &notes, body) }
+                let hasEvents = gestures.follow(report, rotation, &fingers)
+                if hasEvents { try output.hand(gestures, of: source, &fingers.notes, body) }
             }
             understood += 1
         } catch let error as Damaged {
@@ -150,18 +153,18 @@ struct RecordingParser: Sendable {
         var damage: Damaged?
         do {
             switch format {
-            case .androidInput: try androidScript.parseInput(text, &notes)
-            case .monkey: try androidScript.parseMonkey(text, &notes)
-            case .motionEvents: try motionEvents.parse(text, &notes)
-            case .rrweb: try session.parse(text, &notes)
+            case .androidInput: try androidScript.parseInput(text, &fingers)
+            case .monkey: try androidScript.parseMonkey(text, &fingers)
+            case .motionEvents: try motionEvents.parse(text, &fingers)
+            case .rrweb: try session.parse(text, &fingers)
             default:
                 defer { format = web.format }
-                try web.parse(text, &notes)
+                try web.parse(text, &fingers)
             }
         } catch {
             damage = error
         }
-        let frames = takeFrames()
+        let frames = fingers.take()
         // A script's or a log's other lines may be anything.
         let isOther = format == .androidInput || format == .monkey || format == .motionEvents
         if let damage { try damaged(damage, text, number) } else if !isOther || !frames.isEmpty { understood += 1 }
@@ -170,23 +173,12 @@ struct RecordingParser: Sendable {
 
     mutating func endArray(_ body: (RecordedFrame) throws -> Void) throws {
         guard format != .rrweb else { return }
-        web.endArray(&notes)
+        web.play(&fingers)
         try handFrames(body)
     }
 
-    /// Returns the frames from the last line or object of a format whose parser makes them itself.
-    private mutating func takeFrames() -> [ContactFrame] {
-        switch format {
-        case .androidInput, .monkey: androidScript.fingers.take()
-        case .motionEvents: motionEvents.fingers.take()
-        case .libinputDebugEvents: libinputTouches.fingers.take()
-        case .rrweb: session.fingers.take()
-        default: web.fingers.take()
-        }
-    }
-
     private mutating func handFrames(_ body: (RecordedFrame) throws -> Void) throws {
-        for frame in takeFrames() { try hand(frame, body) }
+        for frame in fingers.take() { try hand(frame, body) }
     }
 
     // MARK: Events
@@ -206,24 +198,24 @@ struct RecordingParser: Sendable {
         understood += 1
         if event.device != current?.device { current = (event.device, heads.number(of: event.device)) }
         guard deviceNumber == nil else { return try followChosen(event, body) }
-        let isComplete = tracker.handle(event, heads, &notes)
+        let isComplete = tracker.handle(event, heads, &fingers.notes)
         if event.isLanding, event.device != tracker.device, let current, !heads.hasOtherAxes(event.device) {
-            notes.leaveOut(deviceNumber: current.number)
+            fingers.notes.leaveOut(deviceNumber: current.number)
         }
         if isComplete { try hand(tracker.frame, body) }
     }
 
     /// Follows an event if it is from the device that the caller chose.
     private mutating func followChosen(_ event: InputEvent, _ body: (RecordedFrame) throws -> Void) throws {
-        guard current?.number == deviceNumber else { return notes.add(.otherDevice) }
+        guard current?.number == deviceNumber else { return fingers.notes.add(.otherDevice) }
         // The heads of other devices do not matter.
-        if tracker.handle(event, DeviceHeads(), &notes) { try hand(tracker.frame, body) }
+        if tracker.handle(event, DeviceHeads(), &fingers.notes) { try hand(tracker.frame, body) }
     }
 
     // MARK: Damage
 
     /// Notes a line, an object or an event that could not be read.
-    mutating func addDamaged(_ number: Int, _ excerpt: String) { notes.addDamaged(number, excerpt) }
+    mutating func addDamaged(_ number: Int, _ excerpt: String) { fingers.notes.addDamaged(number, excerpt) }
 
     private mutating func damaged(_ error: Damaged, _ line: Span<UInt8>, _ number: Int) throws {
         if error.isTimeless, understood == 0 { throw RecordingError.noTimes }
@@ -236,14 +228,14 @@ struct RecordingParser: Sendable {
     private mutating func hand(_ frame: ContactFrame, _ body: (RecordedFrame) throws -> Void) throws {
         output.note(frame)
         if output.isUndecided {
-            guard try output.canBegin(with: frame, of: source, &notes, body) else { return }
+            guard try output.canBegin(with: frame, of: source, &fingers.notes, body) else { return }
         }
         try body(.touches(frame))
     }
 
     /// Hands out what is held back, even though the range of the device's positions is unknown.
     mutating func assumeRange(_ body: (RecordedFrame) throws -> Void) throws {
-        try output.assumeRange(of: source, &notes, body)
+        try output.assumeRange(of: source, &fingers.notes, body)
     }
 
     /// Ends the recording, and hands out what this completes.
@@ -252,18 +244,18 @@ struct RecordingParser: Sendable {
     mutating func finish(_ body: (RecordedFrame) throws -> Void) throws {
         switch format {
         case .trace, nil: return
-        case .libinputDebugEvents: libinputTouches.finish(&notes)
-        case .webTouches, .devTools, .webDriver: web.finish(&notes)
-        case .rrweb: session.finish(&notes)
-        case .motionEvents: motionEvents.fingers.finish(&notes)
-        case .androidInput, .monkey: androidScript.fingers.finish(&notes)
+        case .libinputDebugEvents: libinputTouches.finishFrame(&fingers)
+        case .webTouches, .devTools, .webDriver: web.play(&fingers)
+        case .rrweb: session.finish(&fingers)
+        case .motionEvents, .androidInput, .monkey: break
         case .sendevent where sendevent.isTimeless: throw RecordingError.noTimes
         case .evemu, .getevent, .evtest, .libinputRecord, .hidRecorder, .pythonEvdev, .sendevent, .inputEvents:
-            if tracker.finish(&notes) { try hand(tracker.frame, body) }
+            if tracker.finish(&fingers.notes) { try hand(tracker.frame, body) }
         }
+        fingers.finish()
         try handFrames(body)
-        if gestures.finish(libinputTouches.fingers.clock, &notes) {
-            try output.hand(gestures, of: source, &notes, body)
+        if gestures.finish(&fingers) {
+            try output.hand(gestures, of: source, &fingers.notes, body)
         }
         if let deviceNumber, deviceNumber > max(heads.numbered, 1) {
             throw RecordingError.noSuchDevice(number: deviceNumber, count: max(heads.numbered, 1))
@@ -274,6 +266,6 @@ struct RecordingParser: Sendable {
         if let first = notes.damaged.first, isDamaged {
             throw RecordingError.notUnderstood(first, count: notes.damagedCount)
         }
-        try output.release(source, &notes, body)
+        try output.release(source, &fingers.notes, body)
     }
 }

@@ -1,7 +1,7 @@
 // Tracks the fingers of formats that tell them apart themselves: touches of web pages, scripts, logs of Android and of
 // libinput.
 
-/// Fingers, each with an identifier that may be used again, and the frames made of them.
+/// Fingers, each with an identifier that may be used again, the frames made of them, and what was found besides.
 struct FingerFrames {
     private struct Finger {
         var identifier: Double
@@ -10,6 +10,7 @@ struct FingerFrames {
 
     private var frames: [ContactFrame] = []
     var clock = FrameClock()
+    var notes = RecordingNotes()
 
     private var fingers: [Finger] = []
     private var before: [Contact] = []
@@ -82,12 +83,12 @@ struct FingerFrames {
     // MARK: Frames
 
     /// Ends a frame, at a time in milliseconds.
-    mutating func complete(at timeMs: Double, isCancelled: Bool = false, _ notes: inout RecordingNotes) {
-        complete(atMicroseconds: Int((timeMs * 1000).rounded()), isCancelled: isCancelled, &notes)
+    mutating func complete(at timeMs: Double, isCancelled: Bool = false) {
+        complete(atMicroseconds: Int((timeMs * 1000).rounded()), isCancelled: isCancelled)
     }
 
     /// Ends a frame, at a time of the recorder's clock.
-    mutating func complete(atMicroseconds time: Int, isCancelled: Bool, _ notes: inout RecordingNotes) {
+    mutating func complete(atMicroseconds time: Int, isCancelled: Bool) {
         var frame = ContactFrame(time: clock.advance(to: time, &notes), contacts: [])
         frame.isCancelled = isCancelled
         if !isCancelled {
@@ -99,7 +100,7 @@ struct FingerFrames {
     }
 
     /// Ends the recording; fingers that are still down are cancelled.
-    mutating func finish(_ notes: inout RecordingNotes) {
+    mutating func finish() {
         guard !fingers.isEmpty else { return }
         notes.add(.leftDown, fingers.count)
         fingers.removeAll()

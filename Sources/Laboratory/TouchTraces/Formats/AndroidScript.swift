@@ -13,8 +13,6 @@ import MapCamera
 
 /// A player of adb and monkey scripts.
 struct AndroidScript {
-    var fingers = FingerFrames()
-
     private var timeMs = 0.0
     /// Milliseconds per frame, if the caller knows.
     private let stepMs: Double?
@@ -59,12 +57,12 @@ struct AndroidScript {
     }
 
     /// Plays a line of commands.
-    mutating func parseInput(_ line: Span<UInt8>, _ notes: inout RecordingNotes) throws(Damaged) {
+    mutating func parseInput(_ line: Span<UInt8>, _ fingers: inout FingerFrames) throws(Damaged) {
         for command in ShellCommand.all(line) {
             if let slept = command.sleeps(line) {
                 pass(Double(slept) / 1000)
             } else if let words = Self.inputWords(command, line) {
-                try perform(words, &notes)
+                try perform(words, &fingers)
             }
         }
     }
@@ -78,14 +76,14 @@ struct AndroidScript {
         return Array(words)
     }
 
-    private mutating func perform(_ words: [String], _ notes: inout RecordingNotes) throws(Damaged) {
+    private mutating func perform(_ words: [String], _ fingers: inout FingerFrames) throws(Damaged) {
         switch words.first {
-        case "tap": try tap(Self.numbers(words[1...], 2...2), &notes)
-        case "swipe": try swipe(Self.numbers(words[1...], 4...5), restMs: 0, &notes)
-        case "draganddrop": try swipe(Self.numbers(words[1...], 4...5), restMs: Self.longPressMs, &notes)
+        case "tap": try tap(Self.numbers(words[1...], 2...2), &fingers)
+        case "swipe": try swipe(Self.numbers(words[1...], 4...5), restMs: 0, &fingers)
+        case "draganddrop": try swipe(Self.numbers(words[1...], 4...5), restMs: Self.longPressMs, &fingers)
         case "motionevent":
             guard words.count > 1, let action = Self.actions[words[1].uppercased()] else { throw Damaged() }
-            try act(action, 0, Self.numbers(words[2...], action == .cancel ? 0...2 : 2...2), &notes)
+            try act(action, 0, Self.numbers(words[2...], action == .cancel ? 0...2 : 2...2), &fingers)
         default: break
         }
     }
@@ -99,7 +97,7 @@ struct AndroidScript {
     // MARK: Monkey
 
     /// Plays a line of a monkey script.
-    mutating func parseMonkey(_ line: Span<UInt8>, _ notes: inout RecordingNotes) throws(Damaged) {
+    mutating func parseMonkey(_ line: Span<UInt8>, _ fingers: inout FingerFrames) throws(Damaged) {
         var index = 0
         if Scan.word("speed=", line, &index) {
             guard let speed = Scan.real(line, &index), speed > 0 else { throw Damaged() }
@@ -108,22 +106,22 @@ struct AndroidScript {
         guard let call = MonkeyCall(line), let count = Self.argumentCounts[call.name] else { return }
         let values = try Self.numbers(call.arguments[...], count)
         switch call.name {
-        case "Tap", "PressAndHold": try tap(values, &notes)
-        case "Drag": try glide([values], steps: values[4], &notes)
-        case "PinchZoom": try glide([values, Array(values[4...])], steps: values[8], &notes)
+        case "Tap", "PressAndHold": try tap(values, &fingers)
+        case "Drag": try glide([values], steps: values[4], &fingers)
+        case "PinchZoom": try glide([values, Array(values[4...])], steps: values[8], &fingers)
         case "UserWait": pass(values[0])
-        default: try point(values, &notes)
+        default: try point(values, &fingers)
         }
     }
 
     /// Plays `downTime, eventTime, action, x, y`, seven more values and an optional pointer number.
-    private mutating func point(_ values: [Double], _ notes: inout RecordingNotes) throws(Damaged) {
+    private mutating func point(_ values: [Double], _ fingers: inout FingerFrames) throws(Damaged) {
         guard let code = Int(exactly: values[2]), FingerFrames.isTime(values[1]) else { throw Damaged() }
         if let lastMs { pass((values[1] - lastMs) / speed) }
         lastMs = values[1]
         guard let action = Self.pointerActions[code & 0xff] else { throw Damaged() }
         let pointer = values.count == 13 ? values[12] : Double(code >> 8)
-        try act(action, pointer, Array(values[3...4]), &notes)
+        try act(action, pointer, Array(values[3...4]), &fingers)
     }
 
     /// How many arguments monkey's calls have, of those that are played.
@@ -144,7 +142,7 @@ struct AndroidScript {
     private mutating func pass(_ milliseconds: Double) { timeMs = min(timeMs + max(milliseconds, 0), Self.latestMs) }
 
     private mutating func act(
-        _ action: Action, _ pointer: Double, _ place: [Double], _ notes: inout RecordingNotes
+        _ action: Action, _ pointer: Double, _ place: [Double], _ fingers: inout FingerFrames
     ) throws(Damaged) {
         switch action {
         case .down: try fingers.land(pointer, place[0], place[1])
@@ -152,27 +150,27 @@ struct AndroidScript {
         case .pointerUp: fingers.lift(pointer)
         case .up, .cancel: fingers.liftAll()
         }
-        fingers.complete(at: timeMs, isCancelled: action == .cancel, &notes)
+        fingers.complete(at: timeMs, isCancelled: action == .cancel)
         pass(stepMs ?? 0)
     }
 
     /// Taps. The values are x, y, and optionally how long it is held.
-    private mutating func tap(_ values: [Double], _ notes: inout RecordingNotes) throws(Damaged) {
-        try act(.down, 0, values, &notes)
+    private mutating func tap(_ values: [Double], _ fingers: inout FingerFrames) throws(Damaged) {
+        try act(.down, 0, values, &fingers)
         if values.count == 3 { pass(values[2]) }
-        try act(.up, 0, values, &notes)
+        try act(.up, 0, values, &fingers)
     }
 
     /// Swipes. The values are x and y of the start and the end, and optionally the duration.
     private mutating func swipe(
-        _ values: [Double], restMs: Double, _ notes: inout RecordingNotes
+        _ values: [Double], restMs: Double, _ fingers: inout FingerFrames
     ) throws(Damaged) {
         let duration = values.count == 5 && values[4] >= 0 ? values[4] : 300
         let (from, to) = (ScreenPoint(x: values[0], y: values[1]), ScreenPoint(x: values[2], y: values[3]))
         try spend(duration)
         let start = timeMs
         try fingers.land(0, from.x, from.y)
-        fingers.complete(at: start, &notes)
+        fingers.complete(at: start)
         // The rest is part of the duration.
         let end = max(duration, restMs)
         var step = 1.0
@@ -182,25 +180,25 @@ struct AndroidScript {
             guard time > restMs else { continue }
             let place = from.towards(to, time / duration)
             try fingers.move(0, place.x, place.y)
-            fingers.complete(at: start + time, &notes)
+            fingers.complete(at: start + time)
         }
         pass(end)
         try fingers.move(0, to.x, to.y)
-        fingers.complete(at: timeMs, &notes)
-        try act(.up, 0, [to.x, to.y], &notes)
+        fingers.complete(at: timeMs)
+        try act(.up, 0, [to.x, to.y], &fingers)
     }
 
     /// Moves fingers, each from x and y to x and y, in this many steps. Each step takes a frame, at 60 per second if no
     /// rate was given.
     private mutating func glide(
-        _ moves: [[Double]], steps: Double, _ notes: inout RecordingNotes
+        _ moves: [[Double]], steps: Double, _ fingers: inout FingerFrames
     ) throws(Damaged) {
         let stepMs = stepMs ?? Self.frameMs
         guard steps >= 1 else { return }
         try spend(steps.rounded() * max(stepMs, Self.frameMs))
         for (pointer, move) in moves.enumerated() {
             try fingers.land(Double(pointer), move[0], move[1])
-            fingers.complete(at: timeMs, &notes)
+            fingers.complete(at: timeMs)
         }
         for step in 1...Int(steps) {
             pass(stepMs)
@@ -209,9 +207,9 @@ struct AndroidScript {
                 let place = from.towards(to, Double(step) / Double(Int(steps)))
                 try fingers.move(Double(pointer), place.x, place.y)
             }
-            fingers.complete(at: timeMs, &notes)
+            fingers.complete(at: timeMs)
         }
-        try act(.up, 0, [0, 0], &notes)
+        try act(.up, 0, [0, 0], &fingers)
     }
 
     private mutating func spend(_ milliseconds: Double) throws(Damaged) {

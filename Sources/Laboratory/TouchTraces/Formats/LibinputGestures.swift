@@ -72,13 +72,12 @@ struct LibinputGestures {
         return report
     }
 
-    /// Follows a line; its differences are turned like the device. Returns whether there are events now.
-    mutating func follow(
-        _ report: Report, _ rotation: Rotation, _ clock: inout FrameClock, _ notes: inout RecordingNotes
-    ) -> Bool {
+    /// Follows a line, on the clock of the fingers; its differences are turned like the device. Returns whether there
+    /// are events now.
+    mutating func follow(_ report: Report, _ rotation: Rotation, _ fingers: inout FingerFrames) -> Bool {
         events.removeAll(keepingCapacity: true)
-        timeMs = Double(clock.advance(to: report.time, &notes)) / 1000
-        handle(report, rotation, &notes)
+        timeMs = Double(fingers.clock.advance(to: report.time, &fingers.notes)) / 1000
+        handle(report, rotation, &fingers.notes)
         return !events.isEmpty
     }
 
@@ -196,10 +195,10 @@ struct LibinputGestures {
     }
 
     /// Ends the recording. Returns whether this cancelled a gesture.
-    mutating func finish(_ clock: FrameClock, _ notes: inout RecordingNotes) -> Bool {
+    mutating func finish(_ fingers: inout FingerFrames) -> Bool {
         guard active != nil else { return false }
-        notes.add(.leftDown)
-        timeMs = clock.time.map { Double($0) / 1000 } ?? timeMs
+        fingers.notes.add(.leftDown)
+        timeMs = fingers.clock.time.map { Double($0) / 1000 } ?? timeMs
         events.removeAll(keepingCapacity: true)
         cancel()
         return true

@@ -18,8 +18,6 @@ struct LibinputTouches {
         var y = 0.0
     }
 
-    /// The fingers by slot. Gestures have the same clock.
-    var fingers = FingerFrames()
     /// The surface, once a finger has had a position.
     private(set) var device: DeviceDescription?
 
@@ -32,23 +30,23 @@ struct LibinputTouches {
 
     /// Reads the rest of a line after `TOUCH_`. It may complete a frame: the current one, or the previous one if the
     /// lines that end frames are missing.
-    mutating func parse(_ line: Span<UInt8>, _ index: inout Int, _ notes: inout RecordingNotes) throws(Damaged) {
+    mutating func parse(_ line: Span<UInt8>, _ index: inout Int, _ fingers: inout FingerFrames) throws(Damaged) {
         guard let report = report(line, &index) else { throw Damaged() }
-        if report.kind == .frame { return finishFrame(&notes) }
+        if report.kind == .frame { return finishFrame(&fingers) }
         guard let time = report.time else { throw Damaged() }
-        if let pending, pending != time { finishFrame(&notes) }
+        if let pending, pending != time { finishFrame(&fingers) }
         pending = time
-        try handle(report, &notes)
+        try handle(report, &fingers)
     }
 
-    private mutating func handle(_ report: Report, _ notes: inout RecordingNotes) throws(Damaged) {
+    private mutating func handle(_ report: Report, _ fingers: inout FingerFrames) throws(Damaged) {
         let finger = Double(report.slot)
         switch report.kind {
         case .down: try fingers.land(finger, report.x, report.y)
         case .motion where fingers.isDown(finger): try fingers.move(finger, report.x, report.y)
         case .motion:
             try fingers.land(finger, report.x, report.y)
-            notes.add(.downBefore)
+            fingers.notes.add(.downBefore)
         case .up: fingers.lift(finger)
         case .cancel where fingers.isDown(finger):
             // The other fingers took part in its gesture: they are cancelled, and land again.
@@ -105,14 +103,8 @@ struct LibinputTouches {
     // MARK: Frames
 
     /// Ends the current frame, if there is one.
-    mutating func finishFrame(_ notes: inout RecordingNotes) {
-        if let time = pending { fingers.complete(atMicroseconds: time, isCancelled: isCancelled, &notes) }
+    mutating func finishFrame(_ fingers: inout FingerFrames) {
+        if let time = pending { fingers.complete(atMicroseconds: time, isCancelled: isCancelled) }
         (pending, isCancelled) = (nil, false)
-    }
-
-    /// Ends the recording; fingers that are still down are cancelled.
-    mutating func finish(_ notes: inout RecordingNotes) {
-        finishFrame(&notes)
-        fingers.finish(&notes)
     }
 }

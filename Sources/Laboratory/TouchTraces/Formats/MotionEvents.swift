@@ -18,7 +18,6 @@ struct MotionEvents {
         case other
     }
 
-    var fingers = FingerFrames()
     /// The times of lines without a time.
     private var steps: FrameSteps
 
@@ -43,7 +42,7 @@ struct MotionEvents {
     }
 
     /// Reads a line.
-    mutating func parse(_ line: Span<UInt8>, _ notes: inout RecordingNotes) throws(Damaged) {
+    mutating func parse(_ line: Span<UInt8>, _ fingers: inout FingerFrames) throws(Damaged) {
         var index = 0
         guard Self.begin(line, &index) else { return }
         guard read(line, &index), let action else { throw Damaged() }
@@ -57,12 +56,12 @@ struct MotionEvents {
             guard let step = steps.next() else { throw Damaged(isTimeless: true) }
             time = step
         }
-        try follow(action, &notes)
-        fingers.complete(atMicroseconds: time, isCancelled: action == .cancel, &notes)
+        try follow(action, &fingers)
+        fingers.complete(atMicroseconds: time, isCancelled: action == .cancel)
     }
 
     /// Updates the fingers from the pointers.
-    private mutating func follow(_ action: Action, _ notes: inout RecordingNotes) throws(Damaged) {
+    private mutating func follow(_ action: Action, _ fingers: inout FingerFrames) throws(Damaged) {
         var isThere = pointers
         switch action {
         case .up, .cancel: isThere = []
@@ -71,10 +70,10 @@ struct MotionEvents {
         case .pointerDown, .move, .other: break
         }
         let palms = isThere.count { $0.isPalm }
-        if palms > 0, action == .down || action == .pointerDown { notes.add(.palm, palms) }
+        if palms > 0, action == .down || action == .pointerDown { fingers.notes.add(.palm, palms) }
         isThere.removeAll { $0.isPalm }
         let touches = isThere.map { WebValue.Touch(identifier: Double($0.id), x: $0.x ?? 0, y: $0.y ?? 0) }
-        if action == .move { notes.add(.downBefore, touches.count { !fingers.isDown($0.identifier) }) }
+        if action == .move { fingers.notes.add(.downBefore, touches.count { !fingers.isDown($0.identifier) }) }
         try fingers.set(touches)
     }
 

@@ -25,7 +25,6 @@ struct RRWeb {
 
     /// The page's viewport as a device, as far as it is known.
     private(set) var device = DeviceDescription(isInPoints: true)
-    var fingers = FingerFrames()
 
     /// Events that earlier ones may still precede, sorted by time.
     private var pending: [Event] = []
@@ -58,12 +57,12 @@ struct RRWeb {
     }
 
     /// Reads an object.
-    mutating func parse(_ text: Span<UInt8>, _ notes: inout RecordingNotes) throws(Damaged) {
+    mutating func parse(_ text: Span<UInt8>, _ fingers: inout FingerFrames) throws(Damaged) {
         if Scan.isAtEnd(text, 0) { return }
         guard let json = try? JSONValue(reading: text) else { throw Damaged() }
         for event in json["events"]?.array ?? [json] {
             try read(event)
-            try release(before: latestMs - Self.longestBatchMs, &notes)
+            try release(before: latestMs - Self.longestBatchMs, &fingers)
         }
     }
 
@@ -112,60 +111,59 @@ struct RRWeb {
         pending.insert(event, at: index)
     }
 
-    private mutating func release(before timeMs: Double, _ notes: inout RecordingNotes) throws(Damaged) {
+    private mutating func release(before timeMs: Double, _ fingers: inout FingerFrames) throws(Damaged) {
         let old = pending.firstIndex { $0.timeMs >= timeMs } ?? pending.count
         let count = max(old, pending.count - Self.mostPending)
         let events = pending.prefix(count)
         pending.removeFirst(count)
-        for event in events { try play(event, &notes) }
+        for event in events { try play(event, &fingers) }
     }
 
     // MARK: Fingers
 
-    private mutating func play(_ event: Event, _ notes: inout RecordingNotes) throws(Damaged) {
+    private mutating func play(_ event: Event, _ fingers: inout FingerFrames) throws(Damaged) {
         switch event.action {
         case .touchStart:
             hasTouches = true
             touching += 1
-            guard touching > 1 else { return try land(event, &notes) }
-            notes.add(.unknownFinger)
-            lift(event, isCancelled: true, &notes)
-        case .touchMove: try move(event, &notes)
+            guard touching > 1 else { return try land(event, &fingers) }
+            fingers.notes.add(.unknownFinger)
+            lift(event, isCancelled: true, &fingers)
+        case .touchMove: try move(event, &fingers)
         case .touchEnd:
             touching = max(touching - 1, 0)
-            lift(event, &notes)
+            lift(event, &fingers)
         case .touchCancel:
             touching = 0
-            lift(event, isCancelled: true, &notes)
+            lift(event, isCancelled: true, &fingers)
         // Browsers repeat what a finger did as mouse events.
-        case .mouseDown: if !hasTouches { try land(event, &notes) }
-        case .mouseMove: if !hasTouches { try move(event, &notes) }
-        case .mouseUp: if !hasTouches { lift(event, &notes) }
+        case .mouseDown: if !hasTouches { try land(event, &fingers) }
+        case .mouseMove: if !hasTouches { try move(event, &fingers) }
+        case .mouseUp: if !hasTouches { lift(event, &fingers) }
         }
     }
 
-    private mutating func land(_ event: Event, _ notes: inout RecordingNotes) throws(Damaged) {
+    private mutating func land(_ event: Event, _ fingers: inout FingerFrames) throws(Damaged) {
         try fingers.land(0, event.x, event.y)
-        fingers.complete(at: event.timeMs, &notes)
+        fingers.complete(at: event.timeMs)
     }
 
-    private mutating func move(_ event: Event, _ notes: inout RecordingNotes) throws(Damaged) {
+    private mutating func move(_ event: Event, _ fingers: inout FingerFrames) throws(Damaged) {
         guard !fingers.isEmpty else { return }
         try fingers.move(0, event.x, event.y)
-        fingers.complete(at: event.timeMs, &notes)
+        fingers.complete(at: event.timeMs)
     }
 
-    private mutating func lift(_ event: Event, isCancelled: Bool = false, _ notes: inout RecordingNotes) {
+    private mutating func lift(_ event: Event, isCancelled: Bool = false, _ fingers: inout FingerFrames) {
         guard !fingers.isEmpty else { return }
         fingers.liftAll()
-        fingers.complete(at: event.timeMs, isCancelled: isCancelled, &notes)
+        fingers.complete(at: event.timeMs, isCancelled: isCancelled)
     }
 
-    /// Ends the recording; fingers that are still down are cancelled.
-    mutating func finish(_ notes: inout RecordingNotes) {
+    /// Ends the recording: plays what is left.
+    mutating func finish(_ fingers: inout FingerFrames) {
         // Skips what cannot be played: its line was read long ago.
-        while !pending.isEmpty { try? release(before: .infinity, &notes) }
-        if hasTouches { notes.add(.oneFinger) }
-        fingers.finish(&notes)
+        while !pending.isEmpty { try? release(before: .infinity, &fingers) }
+        if hasTouches { fingers.notes.add(.oneFinger) }
     }
 }

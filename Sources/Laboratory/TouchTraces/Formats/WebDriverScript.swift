@@ -84,12 +84,12 @@ struct WebDriverScript {
     }
 
     /// Plays the collected script.
-    mutating func play(into frames: inout FingerFrames, _ notes: inout RecordingNotes) {
-        for tick in 0..<(sources.map(\.actions.count).max() ?? 0) { play(tick, &frames, &notes) }
+    mutating func play(into frames: inout FingerFrames) {
+        for tick in 0..<(sources.map(\.actions.count).max() ?? 0) { play(tick, &frames) }
         sources = []
     }
 
-    private mutating func play(_ tick: Int, _ frames: inout FingerFrames, _ notes: inout RecordingNotes) {
+    private mutating func play(_ tick: Int, _ frames: inout FingerFrames) {
         var moves: [Move] = []
         var duration = 0.0
         var hasChanged = false
@@ -107,7 +107,7 @@ struct WebDriverScript {
             case "pointerCancel":
                 guard frames.isDown(Double(finger)) else { continue }
                 frames.lose(Double(finger))
-                frames.complete(at: timeMs, isCancelled: true, &notes)
+                frames.complete(at: timeMs, isCancelled: true)
                 hasChanged = true
             case "pointerMove":
                 moves.append(move(finger, action))
@@ -116,9 +116,9 @@ struct WebDriverScript {
         }
         let atOnce = moves.filter { $0.duration == 0 }
         for move in atOnce { hasChanged = set(move, at: 0, &frames) || hasChanged }
-        if hasChanged { frames.complete(at: timeMs, &notes) }
+        if hasChanged { frames.complete(at: timeMs) }
         let slow = moves.filter { $0.duration > 0 }
-        if !slow.isEmpty { glide(slow, for: slow.map(\.duration).max() ?? 0, &frames, &notes) }
+        if !slow.isEmpty { glide(slow, for: slow.map(\.duration).max() ?? 0, &frames) }
         timeMs += duration
     }
 
@@ -144,16 +144,14 @@ struct WebDriverScript {
         return frames.isDown(Double(move.finger))
     }
 
-    private mutating func glide(
-        _ moves: [Move], for duration: Double, _ frames: inout FingerFrames, _ notes: inout RecordingNotes
-    ) {
+    private mutating func glide(_ moves: [Move], for duration: Double, _ frames: inout FingerFrames) {
         let frameMs = isForBrowser ? BrowserTick.frameMs : Self.frameMs
         let count = max(Int((duration / frameMs).rounded(.up)), 1)
         for step in 1...count {
             let time = step == count ? duration : Double(step) * frameMs
             var isDown = false
             for move in moves { isDown = set(move, at: time, &frames) || isDown }
-            if isDown { frames.complete(at: timeMs + time, &notes) }
+            if isDown { frames.complete(at: timeMs + time) }
         }
     }
 }

@@ -17,7 +17,6 @@ struct WebTouches {
     private(set) var format = RecordingFormat.webTouches
     /// The viewport as a device, as far as it is known.
     private(set) var device = DeviceDescription(isInPoints: true)
-    var fingers = FingerFrames()
     private var steps: FrameSteps
     private var isDevToolsOfSingleFingers = false
     private var script = WebDriverScript()
@@ -45,12 +44,12 @@ struct WebTouches {
     }
 
     /// Reads an object.
-    mutating func parse(_ text: Span<UInt8>, _ notes: inout RecordingNotes) throws(Damaged) {
+    mutating func parse(_ text: Span<UInt8>, _ fingers: inout FingerFrames) throws(Damaged) {
         if Scan.isAtEnd(text, 0) { return }
         guard let value = WebValue(text) else { throw Damaged() }
         if let sources = value.sources {
             format = .webDriver
-            if script.has(sources) { play(&notes) }
+            if script.has(sources) { play(&fingers) }
             if value.viewport != nil || value.header != nil {
                 try set(value)
                 script.isForBrowser = true
@@ -58,27 +57,21 @@ struct WebTouches {
             try script.add(sources)
             return
         }
-        play(&notes)
+        play(&fingers)
         if let dispatch = value.dispatch {
             format = .devTools
-            try read(dispatch, value.requestTime, &notes)
+            try read(dispatch, value.requestTime, &fingers)
         } else if let type = value.type {
             guard let kind = Kind(rawValue: type) else { return }
             guard let timeMs = value.timeStamp, FingerFrames.isTime(timeMs) else { throw Damaged() }
-            try read(kind, value, at: timeMs, &notes)
+            try read(kind, value, at: timeMs, &fingers)
         } else if value.viewport != nil || value.header != nil {
             try set(value)
         }
     }
 
-    /// Ends an array, and with it a script whose elements were the fingers.
-    mutating func endArray(_ notes: inout RecordingNotes) { play(&notes) }
-
-    /// Ends the recording; fingers that are still down are cancelled.
-    mutating func finish(_ notes: inout RecordingNotes) {
-        play(&notes)
-        fingers.finish(&notes)
-    }
+    /// Plays a script once all of it has come: at the end of an array whose elements were its fingers, or of the file.
+    mutating func play(_ fingers: inout FingerFrames) { script.play(into: &fingers) }
 
     /// Sets the viewport, preferably from the header, which has it exactly.
     private mutating func set(_ value: WebValue) throws(Damaged) {
@@ -93,12 +86,10 @@ struct WebTouches {
         device.y = DeviceAxis(minimum: 0, maximum: height)
     }
 
-    private mutating func play(_ notes: inout RecordingNotes) { script.play(into: &fingers, &notes) }
-
     // MARK: Events of a page
 
     private mutating func read(
-        _ kind: Kind, _ value: WebValue, at timeMs: Double, _ notes: inout RecordingNotes
+        _ kind: Kind, _ value: WebValue, at timeMs: Double, _ fingers: inout FingerFrames
     ) throws(Damaged) {
         guard !kind.isOfTouches else {
             if kind == .touchcancel {
@@ -108,7 +99,7 @@ struct WebTouches {
                 guard let touches = value.touches else { throw Damaged() }
                 try fingers.set(touches)
             }
-            return fingers.complete(at: timeMs, isCancelled: kind == .touchcancel, &notes)
+            return fingers.complete(at: timeMs, isCancelled: kind == .touchcancel)
         }
         guard let id = value.pointerId else { throw Damaged() }
         // A mouse moves without being down.
@@ -123,7 +114,7 @@ struct WebTouches {
             default: try fingers.move(id, x, y)
             }
         }
-        fingers.complete(at: timeMs, isCancelled: kind == .pointercancel, &notes)
+        fingers.complete(at: timeMs, isCancelled: kind == .pointercancel)
     }
 
     // MARK: Messages to Chrome
@@ -131,7 +122,7 @@ struct WebTouches {
     /// Reads a message, whose points are all fingers that are down; unless a second finger started alone while another
     /// one was down: then each finger has its own messages, as Puppeteer writes them.
     private mutating func read(
-        _ dispatch: WebValue.Dispatch, _ requestTime: Double?, _ notes: inout RecordingNotes
+        _ dispatch: WebValue.Dispatch, _ requestTime: Double?, _ fingers: inout FingerFrames
     ) throws(Damaged) {
         guard
             let timeMs = dispatch.timestamp.map({ $0 * 1000 }) ?? requestTime ?? steps.next().map({ Double($0) / 1000 })
@@ -159,9 +150,9 @@ struct WebTouches {
         case "touchCancel":
             guard !fingers.isEmpty else { return }
             fingers.liftAll()
-            return fingers.complete(at: timeMs, isCancelled: true, &notes)
+            return fingers.complete(at: timeMs, isCancelled: true)
         default: throw Damaged()
         }
-        fingers.complete(at: timeMs, &notes)
+        fingers.complete(at: timeMs)
     }
 }
