@@ -48,35 +48,43 @@ public struct TraceOptions: Sendable {
 ///
 /// Pass the bytes of a file to ``read(_:_:)``, then call ``finish(_:)``. Do not use it after an error.
 public final class TraceConverter {
+    private let options: TraceOptions
     private var reader: RecordingReader
-    private let maker: TraceMaker
+    private var lines = LineWriter()
+    private var recognizer: GestureRecognizer
+    private var frame = TouchFrame(timeMs: 0, touches: [])
+    /// The recorder's time of the first frame, in microseconds: time 0 of the trace.
+    private var origin: Int?
+    private var tellsAngles = true
+
+    /// The device's surface in points, once there has been a frame.
+    public private(set) var surface: Surface?
+    /// What the fingers did so far. Empty for a Gimbal trace.
+    public private(set) var findings = Findings()
+    /// Where the fingers went. Empty for a Gimbal trace.
+    public private(set) var tracks = FingerTracks()
 
     /// Creates a converter of one recording.
     public init(_ options: TraceOptions = TraceOptions()) {
+        self.options = options
         reader = RecordingReader(
             device: options.device, surface: options.surface, rate: options.rate, deviceNumber: options.deviceNumber)
-        maker = TraceMaker(options)
+        recognizer = GestureRecognizer(options.thresholds)
     }
 
     /// The recording's format, once it is known.
     public var format: RecordingFormat? { reader.format }
     /// The recorded device, as far as it is known.
     public var device: DeviceDescription? { reader.device }
-    /// The device's surface in points, once there has been a frame.
-    public var surface: Surface? { reader.surface }
     /// What was found besides the touches.
     public var notes: RecordingNotes { reader.notes }
-    /// What the fingers did so far. Empty for a Gimbal trace.
-    public var findings: Findings { maker.findings }
-    /// Where the fingers went. Empty for a Gimbal trace.
-    public var tracks: FingerTracks { maker.tracks }
 
     /// Reads the next bytes of the file, and hands out the resulting bytes of the trace.
     ///
     /// - Throws: ``RecordingError`` if it is not a recording, and whatever `body` throws.
     public func read(_ bytes: Span<UInt8>, _ body: (Span<UInt8>) throws -> Void) throws {
-        try reader.read(bytes) { maker.handle($0) }
-        try maker.handOut(body)
+        try reader.read(bytes, handle)
+        try handOut(body)
     }
 
     /// Whether fingers are held back until the range of their positions is known.
@@ -86,17 +94,17 @@ public final class TraceConverter {
     ///
     /// - Throws: whatever `body` throws.
     public func assumeRange(_ body: (Span<UInt8>) throws -> Void) throws {
-        try reader.assumeRange { maker.handle($0) }
-        try maker.handOut(body)
+        try reader.assumeRange(handle)
+        try handOut(body)
     }
 
     /// Ends the file and the trace.
     ///
     /// - Throws: ``RecordingError`` if it was not a recording, and whatever `body` throws.
     public func finish(_ body: (Span<UInt8>) throws -> Void) throws {
-        try reader.finish { maker.handle($0) }
-        if reader.format != .trace { maker.end() }
-        try maker.handOut(body)
+        try reader.finish(handle)
+        if reader.format != .trace { end() }
+        try handOut(body)
     }
 
     /// Returns the trace of a whole recording.
@@ -110,32 +118,16 @@ public final class TraceConverter {
         try converter.finish(append)
         return trace
     }
-}
 
-/// The consumer of the reader's frames; a class, because it changes while the reader is reading.
-private final class TraceMaker {
-    private let options: TraceOptions
-    private(set) var findings = Findings()
-    private(set) var tracks = FingerTracks()
-    private var lines = LineWriter()
-    private var recognizer: GestureRecognizer
-    private var surface: Surface?
-    private var frame = TouchFrame(timeMs: 0, touches: [])
-    /// The recorder's time of the first frame, in microseconds: time 0 of the trace.
-    private var origin: Int?
-    private var tellsAngles = true
+    // MARK: The trace
 
-    init(_ options: TraceOptions) {
-        self.options = options
-        recognizer = GestureRecognizer(options.thresholds)
-    }
-
-    func handOut(_ body: (Span<UInt8>) throws -> Void) throws {
+    private func handOut(_ body: (Span<UInt8>) throws -> Void) throws {
         try lines.withBytes { bytes in if bytes.count > 0 { try body(bytes) } }
         lines.clear()
     }
 
-    func handle(_ recorded: RecordedFrame) {
+    /// Takes what the reader hands out, while it is reading: the reader must not be touched here.
+    private func handle(_ recorded: RecordedFrame) {
         switch recorded {
         case .surface(let surface, let device):
             self.surface = surface
@@ -202,7 +194,7 @@ private final class TraceMaker {
     }
 
     /// Writes the end of the trace. A recording without a finger is a trace, too.
-    func end() {
+    private func end() {
         guard !options.isLive else { return }
         if surface == nil { begin(options.surface.viewport ?? .standard, nil) }
         lines.traceEnd()
