@@ -10,10 +10,6 @@ package struct CameraSample: Equatable, Sendable {
     package let position: CameraPosition
     /// The line that contains it, from 1.
     package let line: Int
-
-    package init(timeMs: Double, position: CameraPosition, line: Int) {
-        (self.timeMs, self.position, self.line) = (timeMs, position, line)
-    }
 }
 
 /// What a camera did over time.

@@ -4,7 +4,8 @@ import Gestures
 import MapCamera
 import TestSupport
 import Testing
-import TouchTraces
+
+@testable import TouchTraces
 
 @Suite struct FormatTests {
     @Test func evemuHasItsDeviceAndItsFramesInMilliseconds() {

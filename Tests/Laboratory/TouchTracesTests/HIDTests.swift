@@ -3,7 +3,8 @@
 import MapCamera
 import TestSupport
 import Testing
-import TouchTraces
+
+@testable import TouchTraces
 
 @Suite struct HIDTests {
     /// Tip, in range, confidence, 5 bits of padding; id; X from 0 to 1000 on 200 mm; Y from 0 to 500 on 100 mm.

@@ -1,7 +1,8 @@
 // A device as described by a simulated kernel.
 
 import Testing
-import TouchTraces
+
+@testable import TouchTraces
 
 @Suite struct KernelDeviceTests {
     /// Answers like evdev; it knows only what it is given.

@@ -4,7 +4,8 @@ import Foundation
 import MapCamera
 import TestSupport
 import Testing
-import TouchTraces
+
+@testable import TouchTraces
 
 /// Returns lines of evemu: times in milliseconds, then events by short names, then a report.
 private func evemu(_ frames: [(Double, [String])], ends: Bool = true) -> String {

@@ -2,7 +2,8 @@
 
 import TestSupport
 import Testing
-import TouchTraces
+
+@testable import TouchTraces
 
 @Suite struct RecordingTests {
     @Test(.needsRecordings, arguments: Recordings.facts)

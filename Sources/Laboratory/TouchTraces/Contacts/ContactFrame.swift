@@ -10,13 +10,6 @@ public struct Contact: Equatable, Sendable {
     public var x: Double
     /// From top to bottom, in device units.
     public var y: Double
-
-    /// Creates a contact in device units.
-    public init(id: Int, x: Double, y: Double) {
-        self.id = id
-        self.x = x
-        self.y = y
-    }
 }
 
 /// All contacts at one instant.
@@ -26,17 +19,9 @@ public struct ContactFrame: Equatable, Sendable {
     /// The current contacts. One that was in the previous frame and is missing here has lifted.
     public var contacts: [Contact]
     /// Whether the previous contacts were lost, rather than lifted. There are no contacts then.
-    public var isCancelled: Bool
+    public var isCancelled = false
     /// Whether no report says this: the recording ended, or another one began, while contacts were down.
-    public var isImplied: Bool
-
-    /// Creates a frame of contacts.
-    public init(time: Int, contacts: [Contact], isCancelled: Bool = false, isImplied: Bool = false) {
-        self.time = time
-        self.contacts = contacts
-        self.isCancelled = isCancelled
-        self.isImplied = isImplied
-    }
+    public var isImplied = false
 
     /// Returns how many contacts have landed since the previous frame. Contacts may appear in any order of numbers.
     func landed(since before: [Contact]) -> Int {

@@ -7,14 +7,7 @@ public struct DeviceAxis: Equatable, Sendable {
     /// The largest position, in device units.
     public var maximum: Double
     /// Device units per millimetre, or 0 if unknown.
-    public var resolution: Double
-
-    /// Creates an axis, in device units.
-    public init(minimum: Double, maximum: Double, resolution: Double = 0) {
-        self.minimum = minimum
-        self.maximum = maximum
-        self.resolution = resolution
-    }
+    public var resolution = 0.0
 
     /// The length of the axis, in device units.
     var length: Double { maximum - minimum }
@@ -30,24 +23,14 @@ public struct DeviceDescription: Equatable, Sendable {
     public var y: DeviceAxis?
     /// Whether it reports only the bounding box of two fingers, so that their positions may be swapped. (Kernel:
     /// `INPUT_PROP_SEMI_MT`.)
-    public var isSemiMT: Bool
+    public var isSemiMT = false
     /// Whether its positions are already points of a viewport.
-    public var isInPoints: Bool
+    public var isInPoints = false
     /// The header of the trace that was exported, if the recording contains it: its viewport is the device's.
     package var header: ToldHeader?
+}
 
-    /// Creates a description; omitted members are unknown.
-    public init(
-        name: String? = nil, x: DeviceAxis? = nil, y: DeviceAxis? = nil, isSemiMT: Bool = false,
-        isInPoints: Bool = false
-    ) {
-        self.name = name
-        self.x = x
-        self.y = y
-        self.isSemiMT = isSemiMT
-        self.isInPoints = isInPoints
-    }
-
+extension DeviceDescription {
     /// Reads a description from a file of its own: any head that a recording could have.
     ///
     /// - Throws: ``RecordingError`` if it is not a head, or gives no range of positions.
