@@ -37,9 +37,6 @@ extension NamedTour {
 package enum TourFormat: String, CaseIterable, Sendable {
     case json, kml, gpx, geojson
 
-    /// The formats that contain tours; the others contain lines to follow.
-    package static let written: [TourFormat] = [.json, .kml]
-
     /// Recognizes the format of a file by its content.
     ///
     /// - Throws: `TourFileError` if it is none of these.

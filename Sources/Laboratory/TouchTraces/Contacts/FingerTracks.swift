@@ -19,8 +19,6 @@ public struct FingerTracks: Sendable {
 
     /// The first tracks.
     public private(set) var tracks: [FingerTrack] = []
-    /// The number of fingers seen.
-    public private(set) var count = 0
 
     private struct Open {
         let id: Int
@@ -57,7 +55,6 @@ public struct FingerTracks: Sendable {
     }
 
     private mutating func begin(_ touch: Touch) {
-        count += 1
         let isKept = tracks.count < Self.mostTracks
         if isKept { tracks.append(FingerTrack(points: [touch.position])) }
         points += isKept ? 1 : 0
