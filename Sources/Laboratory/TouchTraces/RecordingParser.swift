@@ -1,16 +1,21 @@
 // Parses the lines, objects and events of a recording. Each format has its own parser, and all of them produce frames.
-// A new format gets a property here, and the compiler asks where to use it.
-// Invariant: output is whole: a frame is handed out when its report is complete.
+// A new format gets a property here, and the compiler asks where to use it. If nothing gives the range of a device's
+// positions, fingers are held back until enough of them have shown it.
+// Invariants: output is whole: a frame is handed out when its report is complete. The surface is handed out once, before
+// the first frame, and never changes afterwards.
 
 import GimbalProtocol
 
 struct RecordingParser: Sendable {
     /// The recording's format, once it is known.
     var format: RecordingFormat?
-    var output: FrameOutput
+    /// The surface, once it has been handed out.
+    private(set) var surface: Surface?
+    /// The number of bytes read.
+    var consumed = 0
 
     private let given: DeviceDescription?
-    private let rotation: Rotation
+    private let options: SurfaceOptions
     private let deviceNumber: Int?
     /// The number of lines, objects or events that were understood.
     private var understood = 0
@@ -36,6 +41,17 @@ struct RecordingParser: Sendable {
     private var session = RRWeb()
     private var steps: FrameSteps
 
+    /// Frames that wait until the range of their device is observed.
+    private var held: [ContactFrame] = []
+    private var heldContacts = 0
+    private var observed = ObservedRange()
+    /// Whether any finger or gesture has been seen.
+    private var hasTouches = false
+
+    /// How many bytes of a file are observed for the range of an undescribed device, and how many contacts are held
+    /// back meanwhile at most.
+    private static let observedLength = 1 << 20
+    private static let mostHeld = 1 << 18
     /// The range of values in kernel events.
     private static let values = Int(Int32.min)...Int(UInt32.max)
 
@@ -46,8 +62,7 @@ struct RecordingParser: Sendable {
     init(device: DeviceDescription?, surface: SurfaceOptions, rate: Double?, deviceNumber: Int?) {
         given = device
         self.deviceNumber = deviceNumber
-        rotation = surface.rotation
-        output = FrameOutput(surface)
+        options = surface
         steps = FrameSteps(rate: rate)
         web = WebTouches(rate: rate)
         motionEvents = MotionEvents(rate: rate)
@@ -70,8 +85,6 @@ struct RecordingParser: Sendable {
             return heads.description(of: tracker.device)
         }
     }
-
-    private var source: FrameOutput.Source { FrameOutput.Source(format: format, device: device) }
 
     // MARK: Lines
 
@@ -135,8 +148,8 @@ struct RecordingParser: Sendable {
                 // Finger frames from earlier lines are handed out first.
                 libinputTouches.finishFrame(&fingers)
                 try handFrames(body)
-                let hasEvents = gestures.follow(report, rotation, &fingers)
-                if hasEvents { try output.hand(gestures, of: source, &fingers.notes, body) }
+                let hasEvents = gestures.follow(report, options.rotation, &fingers)
+                if hasEvents { try handGestures(body) }
             }
             understood += 1
         } catch let error as Damaged {
@@ -226,16 +239,18 @@ struct RecordingParser: Sendable {
 
     @inline(__always)
     private mutating func hand(_ frame: ContactFrame, _ body: (RecordedFrame) throws -> Void) throws {
-        output.note(frame)
-        if output.isUndecided {
-            guard try output.canBegin(with: frame, of: source, &fingers.notes, body) else { return }
+        hasTouches = hasTouches || !frame.contacts.isEmpty
+        if surface == nil {
+            guard try canBegin(with: frame, body) else { return }
         }
         try body(.touches(frame))
     }
 
-    /// Hands out what is held back, even though the range of the device's positions is unknown.
-    mutating func assumeRange(_ body: (RecordedFrame) throws -> Void) throws {
-        try output.assumeRange(of: source, &fingers.notes, body)
+    /// Hands out gestures, after any frames that were held back.
+    private mutating func handGestures(_ body: (RecordedFrame) throws -> Void) throws {
+        hasTouches = true
+        try release(body)
+        try body(.gestures(timeMs: gestures.timeMs, gestures.events))
     }
 
     /// Ends the recording, and hands out what this completes.
@@ -254,18 +269,64 @@ struct RecordingParser: Sendable {
         }
         fingers.finish()
         try handFrames(body)
-        if gestures.finish(&fingers) {
-            try output.hand(gestures, of: source, &fingers.notes, body)
-        }
+        if gestures.finish(&fingers) { try handGestures(body) }
         if let deviceNumber, deviceNumber > max(heads.numbered, 1) {
             throw RecordingError.noSuchDevice(number: deviceNumber, count: max(heads.numbered, 1))
         }
         // A keyboard has no fingers, whether or not its lines are damaged.
         let isOther = tracker.device == nil && heads.numbered > 0 && notes.damagedCount < understood
-        let isDamaged = !output.hasTouches && !isOther || notes.damagedCount > 9 * understood
+        let isDamaged = !hasTouches && !isOther || notes.damagedCount > 9 * understood
         if let first = notes.damaged.first, isDamaged {
             throw RecordingError.notUnderstood(first, count: notes.damagedCount)
         }
-        try output.release(source, &fingers.notes, body)
+        try release(body)
+    }
+
+    // MARK: The surface
+
+    var isHolding: Bool { !held.isEmpty }
+
+    /// Chooses the surface, or else holds the frame back. Returns whether the frame can be handed out.
+    private mutating func canBegin(with frame: ContactFrame, _ body: (RecordedFrame) throws -> Void) throws -> Bool {
+        if device?.ranges != nil || consumed > Self.observedLength || heldContacts > Self.mostHeld {
+            try release(body)
+            return true
+        }
+        for contact in frame.contacts { observed.add(contact) }
+        held.append(frame)
+        heldContacts += frame.contacts.count + 1
+        return false
+    }
+
+    /// Assumes a common range for a device that has not shown its own, and hands out what is held back.
+    mutating func assumeRange(_ body: (RecordedFrame) throws -> Void) throws {
+        guard isHolding else { return }
+        if device?.isInPoints != true { observed.assumeUsual() }
+        try release(body)
+    }
+
+    /// Chooses the surface from what is known, and hands out what was held back.
+    private mutating func release(_ body: (RecordedFrame) throws -> Void) throws {
+        if surface == nil {
+            let device = device
+            let chosen = chooseSurface(of: device)
+            surface = chosen
+            try body(.surface(chosen, device))
+        }
+        let frames = held
+        held = []
+        for frame in frames { try body(.touches(frame)) }
+    }
+
+    private mutating func chooseSurface(of device: DeviceDescription?) -> Surface {
+        guard device == nil, format == .libinputDebugEvents else {
+            if device?.ranges == nil, hasTouches { fingers.notes.add(.noHead) }
+            return Surface(of: device, observed: observed, options: options)
+        }
+        // Gestures are in points. Any fingers that follow are on the same viewport.
+        let viewport = DeviceDescription(x: LibinputTouches.range, y: LibinputTouches.range)
+        return Surface(
+            of: viewport, observed: observed,
+            options: SurfaceOptions(viewport: options.viewport ?? .standard, rotation: options.rotation))
     }
 }

@@ -66,13 +66,13 @@ public struct RecordingReader: Sendable {
     public var device: DeviceDescription? { parser.device }
 
     /// The device's surface as a viewport. It is known before the first frame, and never changes afterwards.
-    public var surface: Surface? { parser.output.surface }
+    public var surface: Surface? { parser.surface }
 
     /// What was found besides the touches so far.
     public var notes: RecordingNotes { parser.notes }
 
     /// Whether fingers are held back until the range of their positions is known. ``assumeRange(_:)`` ends that.
-    public var isHolding: Bool { parser.output.isHolding }
+    public var isHolding: Bool { parser.isHolding }
 
     /// Hands out what is held back, for a live stream whose fingers have not shown the range of the device's positions
     /// yet: assumes a common range.
@@ -238,7 +238,7 @@ public struct RecordingReader: Sendable {
     }
 
     private mutating func readObjects(_ bytes: Span<UInt8>, _ body: (RecordedFrame) throws -> Void) throws {
-        parser.output.consumed += bytes.count
+        parser.consumed += bytes.count
         var position = 0
         while let piece = splitter?.next(in: bytes, at: &position) { try read(piece, body) }
     }
@@ -306,10 +306,10 @@ public struct RecordingReader: Sendable {
     ) throws {
         switch line {
         case .tooLong:
-            parser.output.consumed += RequestDecoder.longestLine
+            parser.consumed += RequestDecoder.longestLine
             parser.addDamaged(number, "longer than \(RequestDecoder.longestLine) bytes")
         case .line(let range):
-            parser.output.consumed += range.count + 1
+            parser.consumed += range.count + 1
             let line = bytes.extracting(range)
             try parser.parse(line.extracting(..<Scan.endWithoutReturns(line)), number: number, body)
         }
