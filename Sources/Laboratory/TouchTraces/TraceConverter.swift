@@ -49,16 +49,16 @@ public struct TraceOptions: Sendable {
 /// Pass the bytes of a file to ``read(_:_:)``, then call ``finish(_:)``. Do not use it after an error.
 public final class TraceConverter {
     private let options: TraceOptions
-    private var reader: RecordingReader
+    /// The reader of the recording, which knows its format, its device, and what was found besides the touches.
+    public private(set) var reader: RecordingReader
     private var lines = LineWriter()
     private var recognizer: GestureRecognizer
     private var frame = TouchFrame(timeMs: 0, touches: [])
     /// The recorder's time of the first frame, in microseconds: time 0 of the trace.
     private var origin: Int?
+    private var surface: Surface?
     private var tellsAngles = true
 
-    /// The device's surface in points, once there has been a frame.
-    public private(set) var surface: Surface?
     /// What the fingers did so far. Empty for a Gimbal trace.
     public private(set) var findings = Findings()
     /// Where the fingers went. Empty for a Gimbal trace.
@@ -72,13 +72,6 @@ public final class TraceConverter {
         recognizer = GestureRecognizer(options.thresholds)
     }
 
-    /// The recording's format, once it is known.
-    public var format: RecordingFormat? { reader.format }
-    /// The recorded device, as far as it is known.
-    public var device: DeviceDescription? { reader.device }
-    /// What was found besides the touches.
-    public var notes: RecordingNotes { reader.notes }
-
     /// Reads the next bytes of the file, and hands out the resulting bytes of the trace.
     ///
     /// - Throws: ``RecordingError`` if it is not a recording, and whatever `body` throws.
@@ -87,10 +80,7 @@ public final class TraceConverter {
         try handOut(body)
     }
 
-    /// Whether fingers are held back until the range of their positions is known.
-    public var isHolding: Bool { reader.isHolding }
-
-    /// Hands out what is held back, for a live stream: assumes a common range of its device's positions.
+    /// Hands out what the reader holds back, for a live stream: assumes a common range of its device's positions.
     ///
     /// - Throws: whatever `body` throws.
     public func assumeRange(_ body: (Span<UInt8>) throws -> Void) throws {

@@ -168,7 +168,7 @@ import Traces
         func take(_ piece: Span<UInt8>) { for index in piece.indices { trace.append(piece[index]) } }
         try converter.read(bytes.span, take)
         try converter.finish(take)
-        #expect(converter.notes.damagedCount == 0, "\(converter.notes.damaged)")
+        #expect(converter.reader.notes.damagedCount == 0, "\(converter.reader.notes.damaged)")
         return (try Trace(trace), try FingerScript(recording: bytes, TraceOptions()))
     }
 

@@ -149,10 +149,10 @@ final class TraceSource {
     var descriptor: CInt { file.descriptor }
     /// The size of the file in bytes, if it is known.
     var size: Int? { file.size }
-    var format: RecordingFormat? { converter.format }
-    var device: DeviceDescription? { converter.device }
-    var surface: Surface? { converter.surface }
-    var notes: RecordingNotes { converter.notes }
+    var format: RecordingFormat? { converter.reader.format }
+    var device: DeviceDescription? { converter.reader.device }
+    var surface: Surface? { converter.reader.surface }
+    var notes: RecordingNotes { converter.reader.notes }
     var findings: Findings { converter.findings }
     var tracks: [FingerTrack] { converter.tracks.tracks }
 
@@ -169,7 +169,7 @@ final class TraceSource {
         }
         try about(name) {
             if isAtEnd { try converter.finish(append) } else { try converter.read(piece.span, append) }
-            if converter.isHolding, file.isStream, try file.isQuiet(for: Self.quiet) { try assumeRange(append) }
+            if converter.reader.isHolding, file.isStream, try file.isQuiet(for: Self.quiet) { try assumeRange(append) }
         }
         if let optionForRecordings, format == .trace {
             throw Failure(
@@ -198,7 +198,7 @@ final class TraceSource {
     /// Continues a stream that does not describe its device with an assumed range, and reports it.
     private func assumeRange(_ append: (Span<UInt8>) -> Void) throws {
         try converter.assumeRange(append)
-        guard let surface = converter.surface else { return }
+        guard let surface = converter.reader.surface else { return }
         let range = surface.range
         let (width, height) = (fixed(surface.viewport.width, 0), fixed(surface.viewport.height, 0))
         say(

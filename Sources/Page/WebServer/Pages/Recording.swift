@@ -40,7 +40,7 @@ struct Recording: ~Copyable {
     /// How many lines have been decoded.
     var decodedLines: Int { lines.decoded }
     /// How many lines were bad.
-    var badLines: Int { lines.bad + converter.notes.damagedCount }
+    var badLines: Int { lines.bad + converter.reader.notes.damagedCount }
 
     /// Returns the trace of a recording, or the trace itself, for a camera.
     ///
@@ -76,7 +76,7 @@ struct Recording: ~Copyable {
         } catch {
             throw lines.refusal("\(error)")
         }
-        guard converter.notes.damagedCount <= Self.mostBadLines else {
+        guard converter.reader.notes.damagedCount <= Self.mostBadLines else {
             throw lines.refusal("this is not a recording: more than \(Self.mostBadLines) lines of it cannot be read")
         }
         guard trace.count <= mostTraceBytes else {

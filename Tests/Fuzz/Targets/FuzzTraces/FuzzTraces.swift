@@ -21,7 +21,7 @@ private struct Conversion: Equatable {
         } catch {
             isRefused = true
         }
-        (self.trace, format, notes) = (trace, converter.format, converter.notes)
+        (self.trace, format, notes) = (trace, converter.reader.format, converter.reader.notes)
     }
 }
 
