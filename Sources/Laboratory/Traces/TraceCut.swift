@@ -50,9 +50,9 @@ extension Trace {
             if survey.hasLinesAfter || recorder.movesByItself { recorder.stop(at: untilMs) }
         }
         recorder.finish()
-        var lines = recorder.lines.map { Line($0.bytes) }
+        var lines = recorder.lines
         // If no gesture begins at once, the clock would not start before the next line.
-        if let first = recorder.lines.first?.timeMs ?? untilMs, start.index > 0, first.isPrintedAfter(start.timeMs) {
+        if let first = lines.first?.timeMs ?? untilMs, start.index > 0, first.isPrintedAfter(start.timeMs) {
             lines.insert(Line(TraceRecorder.nothing(at: start.timeMs)), at: 0)
         }
         return TraceCut(

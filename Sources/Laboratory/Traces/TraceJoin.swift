@@ -21,7 +21,6 @@ extension Trace {
                 if recorder.play(line.bytes, timeMs: time, isFirst: isFirst) { isFirst = false }
             }
             recorder.finish()
-            let lines = recorder.lines
             let beginning = try decoded(recorder.header)
             var offset = 0.0
             if let rest {
@@ -29,11 +28,11 @@ extension Trace {
                 if let change = try change(from: rest.header, to: beginning, timeMs: offset) {
                     joined?.lines.append(Line(change))
                 }
-                joined?.lines += try lines.map { Line(try shifted($0, by: offset)) }
+                joined?.lines += try recorder.lines.map { Line(try shifted($0, by: offset)) }
             } else {
                 var header = trace.header
                 try header.set(["fromMs", "untilMs", "durationMs"].map { ($0, nil) })
-                joined = Trace(header: header, lines: lines.map { Line($0.bytes) })
+                joined = Trace(header: header, lines: recorder.lines)
             }
             try recorder.record()
             // Times have three decimals; this is later than all of them, whatever was omitted.
@@ -58,7 +57,7 @@ extension Trace {
     }
 
     /// Returns the line at a later time.
-    private static func shifted(_ line: TraceRecorder.Line, by offset: Double) throws -> [UInt8] {
+    private static func shifted(_ line: Line, by offset: Double) throws -> [UInt8] {
         let shifted = try JSONValue(line.bytes).withObjects { object in
             if let time = object["timeMs"]?.number { object["timeMs"] = .number(time + offset) }
         }

@@ -5,14 +5,6 @@ import GimbalProtocol
 
 /// A run that can be recorded.
 final class TraceRecorder {
-    /// A line of the camera's input.
-    struct Line {
-        /// Milliseconds of the trace's clock.
-        let timeMs: Double
-        /// The line without its line feed.
-        let bytes: [UInt8]
-    }
-
     private let run: TraceRun
     /// The `timeMs` of a line at the beginning of the trace's clock.
     private var origin = 0.0
@@ -21,8 +13,8 @@ final class TraceRecorder {
     private var isRecording = false
     /// The header that the recording begins with; `nil` before it begins.
     private(set) var header: [UInt8]?
-    /// The recorded lines.
-    private(set) var lines: [Line] = []
+    /// The recorded lines, with times of the trace's clock.
+    private(set) var lines: [Trace.Line] = []
     /// The result of the trace, once it has ended.
     private(set) var ended: TraceEnded?
 
@@ -96,7 +88,7 @@ final class TraceRecorder {
             if header == nil {
                 header = Array(input.line.utf8)
             } else {
-                lines.append(Line(timeMs: input.timeMs, bytes: Array(input.line.utf8)))
+                lines.append(Trace.Line(Array(input.line.utf8)))
             }
         default: break
         }
