@@ -14,8 +14,6 @@ public struct TraceOptions: Sendable {
     public var surface: SurfaceOptions
     /// The initial position of the camera; `nil` uses the recording's, or else ``usualPosition``.
     public var position: CameraPosition?
-    /// The thresholds for recognizing gestures.
-    public var thresholds: Thresholds
     /// The frames per second of a recording without times.
     public var rate: Double?
     /// Which of several devices to follow, from 1; `nil` is the first that tells contacts apart.
@@ -31,16 +29,9 @@ public struct TraceOptions: Sendable {
     public static let usualPosition = CameraPosition(target: LatLng(latitude: 0, longitude: 0), zoom: 12)
 
     /// Creates options; omitted ones have their defaults.
-    public init(
-        device: DeviceDescription? = nil, surface: SurfaceOptions = SurfaceOptions(),
-        position: CameraPosition? = nil,
-        thresholds: Thresholds = Thresholds(), rate: Double? = nil
-    ) {
-        self.device = device
+    public init(surface: SurfaceOptions = SurfaceOptions(), position: CameraPosition? = nil) {
         self.surface = surface
         self.position = position
-        self.thresholds = thresholds
-        self.rate = rate
     }
 }
 
@@ -52,7 +43,7 @@ public final class TraceConverter {
     /// The reader of the recording, which knows its format, its device, and what was found besides the touches.
     public private(set) var reader: RecordingReader
     private var lines = LineWriter()
-    private var recognizer: GestureRecognizer
+    private var recognizer = GestureRecognizer()
     private var frame = TouchFrame(timeMs: 0, touches: [])
     /// The recorder's time of the first frame, in microseconds: time 0 of the trace.
     private var origin: Int?
@@ -69,7 +60,6 @@ public final class TraceConverter {
         self.options = options
         reader = RecordingReader(
             device: options.device, surface: options.surface, rate: options.rate, deviceNumber: options.deviceNumber)
-        recognizer = GestureRecognizer(options.thresholds)
     }
 
     /// Reads the next bytes of the file, and hands out the resulting bytes of the trace.
@@ -122,7 +112,7 @@ public final class TraceConverter {
         case .surface(let surface, let device):
             self.surface = surface
             tellsAngles = device?.isSemiMT != true
-            recognizer = GestureRecognizer(options.thresholds, recognizesRotation: tellsAngles)
+            recognizer = GestureRecognizer(recognizesRotation: tellsAngles)
             if !options.isLive { begin(surface.viewport, device?.header) }
         case .touches(let contacts):
             findings.add(contacts)
