@@ -21,8 +21,7 @@ package struct FingerScript: Equatable, Sendable {
     ///
     /// - Throws: `RecordingError` if it is not a recording.
     package init(recording bytes: [UInt8], _ options: TraceOptions) throws {
-        var reader = RecordingReader(
-            device: options.device, surface: options.surface, rate: options.rate, deviceNumber: options.deviceNumber)
+        var reader = RecordingReader(options)
         var script = FingerScript(viewport: options.surface.viewport ?? .standard)
         var surface: Surface?
         var frame = TouchFrame(timeMs: 0, touches: [])

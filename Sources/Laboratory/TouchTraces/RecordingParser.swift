@@ -14,9 +14,7 @@ struct RecordingParser: Sendable {
     /// The number of bytes read.
     var consumed = 0
 
-    private let given: DeviceDescription?
-    private let options: SurfaceOptions
-    private let deviceNumber: Int?
+    private let options: TraceOptions
     /// The number of lines, objects or events that were understood.
     private var understood = 0
 
@@ -55,26 +53,20 @@ struct RecordingParser: Sendable {
     /// The range of values in kernel events.
     private static let values = Int(Int32.min)...Int(UInt32.max)
 
-    /// - Parameters:
-    ///   - device: replaces the recording's own description of its device.
-    ///   - rate: the frames per second of a recording without times.
-    ///   - deviceNumber: which of several devices to follow, from 1; `nil` is the first that tells contacts apart.
-    init(device: DeviceDescription?, surface: SurfaceOptions, rate: Double?, deviceNumber: Int?) {
-        given = device
-        self.deviceNumber = deviceNumber
-        options = surface
-        steps = FrameSteps(rate: rate)
-        web = WebTouches(rate: rate)
-        motionEvents = MotionEvents(rate: rate)
-        sendevent = SendeventParser(rate: rate)
-        androidScript = AndroidScript(rate: rate)
+    init(_ options: TraceOptions) {
+        self.options = options
+        steps = FrameSteps(rate: options.rate)
+        web = WebTouches(rate: options.rate)
+        motionEvents = MotionEvents(rate: options.rate)
+        sendevent = SendeventParser(rate: options.rate)
+        androidScript = AndroidScript(rate: options.rate)
     }
 
     var notes: RecordingNotes { fingers.notes }
 
     /// The device that reported the touches, as far as it is known.
     var device: DeviceDescription? {
-        if let given { return given }
+        if let given = options.device { return given }
         switch format {
         case .webTouches, .devTools, .webDriver: return web.device
         case .rrweb: return session.device
@@ -148,7 +140,7 @@ struct RecordingParser: Sendable {
                 // Finger frames from earlier lines are handed out first.
                 libinputTouches.finishFrame(&fingers)
                 try handFrames(body)
-                let hasEvents = gestures.follow(report, options.rotation, &fingers)
+                let hasEvents = gestures.follow(report, options.surface.rotation, &fingers)
                 if hasEvents { try handGestures(body) }
             }
             understood += 1
@@ -210,7 +202,7 @@ struct RecordingParser: Sendable {
     private mutating func follow(_ event: InputEvent, _ body: (RecordedFrame) throws -> Void) throws {
         understood += 1
         if event.device != current?.device { current = (event.device, heads.number(of: event.device)) }
-        guard deviceNumber == nil else { return try followChosen(event, body) }
+        guard options.deviceNumber == nil else { return try followChosen(event, body) }
         let isComplete = tracker.handle(event, heads, &fingers.notes)
         if event.isLanding, event.device != tracker.device, let current, !heads.hasOtherAxes(event.device) {
             fingers.notes.leaveOut(deviceNumber: current.number)
@@ -220,7 +212,7 @@ struct RecordingParser: Sendable {
 
     /// Follows an event if it is from the device that the caller chose.
     private mutating func followChosen(_ event: InputEvent, _ body: (RecordedFrame) throws -> Void) throws {
-        guard current?.number == deviceNumber else { return fingers.notes.add(.otherDevice) }
+        guard current?.number == options.deviceNumber else { return fingers.notes.add(.otherDevice) }
         // The heads of other devices do not matter.
         if tracker.handle(event, DeviceHeads(), &fingers.notes) { try hand(tracker.frame, body) }
     }
@@ -270,8 +262,8 @@ struct RecordingParser: Sendable {
         fingers.finish()
         try handFrames(body)
         if gestures.finish(&fingers) { try handGestures(body) }
-        if let deviceNumber, deviceNumber > max(heads.numbered, 1) {
-            throw RecordingError.noSuchDevice(number: deviceNumber, count: max(heads.numbered, 1))
+        if let number = options.deviceNumber, number > max(heads.numbered, 1) {
+            throw RecordingError.noSuchDevice(number: number, count: max(heads.numbered, 1))
         }
         // A keyboard has no fingers, whether or not its lines are damaged.
         let isOther = tracker.device == nil && heads.numbered > 0 && notes.damagedCount < understood
@@ -321,12 +313,12 @@ struct RecordingParser: Sendable {
     private mutating func chooseSurface(of device: DeviceDescription?) -> Surface {
         guard device == nil, format == .libinputDebugEvents else {
             if device?.ranges == nil, hasTouches { fingers.notes.add(.noHead) }
-            return Surface(of: device, observed: observed, options: options)
+            return Surface(of: device, observed: observed, options: options.surface)
         }
         // Gestures are in points. Any fingers that follow are on the same viewport.
-        let viewport = DeviceDescription(x: LibinputTouches.range, y: LibinputTouches.range)
-        return Surface(
-            of: viewport, observed: observed,
-            options: SurfaceOptions(viewport: options.viewport ?? .standard, rotation: options.rotation))
+        var surface = options.surface
+        surface.viewport = surface.viewport ?? .standard
+        let device = DeviceDescription(x: LibinputTouches.range, y: LibinputTouches.range)
+        return Surface(of: device, observed: observed, options: surface)
     }
 }

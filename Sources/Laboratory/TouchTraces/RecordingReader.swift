@@ -42,20 +42,8 @@ public struct RecordingReader: Sendable {
     private static let longestPrelude = 65536
     private static let longestSearch = 1 << 20
 
-    /// Creates a reader of one recording.
-    ///
-    /// - Parameters:
-    ///   - device: replaces the recording's own description of its device.
-    ///   - rate: the frames per second of a recording without times, above 0. Without it such a recording throws
-    ///     ``RecordingError/noTimes``.
-    ///   - deviceNumber: which of several devices to follow, from 1, in the order in which the recording names them;
-    ///     `nil` is the first that tells contacts apart.
-    public init(
-        device: DeviceDescription? = nil, surface: SurfaceOptions = SurfaceOptions(), rate: Double? = nil,
-        deviceNumber: Int? = nil
-    ) {
-        parser = RecordingParser(device: device, surface: surface, rate: rate, deviceNumber: deviceNumber)
-    }
+    /// Creates a reader of one recording. Of the options, only those of reading matter.
+    public init(_ options: TraceOptions = TraceOptions()) { parser = RecordingParser(options) }
 
     // MARK: State
 

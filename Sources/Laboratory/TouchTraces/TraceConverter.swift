@@ -6,17 +6,19 @@ import GimbalProtocol
 import MapCamera
 import Touches
 
-/// Options for making a trace of a recording.
+/// Options for reading a recording, and for making a trace of it.
 public struct TraceOptions: Sendable {
-    /// The recording's device, if its description is in a file of its own.
+    /// Replaces the recording's own description of its device.
     public var device: DeviceDescription?
     /// How the device's surface becomes a viewport.
     public var surface: SurfaceOptions
     /// The initial position of the camera; `nil` uses the recording's, or else ``usualPosition``.
     public var position: CameraPosition?
-    /// The frames per second of a recording without times.
+    /// The frames per second of a recording without times, above 0. Without it such a recording throws
+    /// ``RecordingError/noTimes``.
     public var rate: Double?
-    /// Which of several devices to follow, from 1; `nil` is the first that tells contacts apart.
+    /// Which of several devices to follow, from 1, in the order in which the recording names them; `nil` is the first
+    /// that tells contacts apart.
     public var deviceNumber: Int?
     /// Whether the lines feed a live camera: no header and no end is written.
     public var isLive = false
@@ -58,8 +60,7 @@ public final class TraceConverter {
     /// Creates a converter of one recording.
     public init(_ options: TraceOptions = TraceOptions()) {
         self.options = options
-        reader = RecordingReader(
-            device: options.device, surface: options.surface, rate: options.rate, deviceNumber: options.deviceNumber)
+        reader = RecordingReader(options)
     }
 
     /// Reads the next bytes of the file, and hands out the resulting bytes of the trace.

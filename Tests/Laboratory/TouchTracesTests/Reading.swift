@@ -23,7 +23,9 @@ struct Reading {
         _ bytes: [UInt8], cutAt cuts: [Int] = [], device: DeviceDescription? = nil,
         surface: SurfaceOptions = SurfaceOptions(), rate: Double? = nil, deviceNumber: Int? = nil
     ) {
-        var reader = RecordingReader(device: device, surface: surface, rate: rate, deviceNumber: deviceNumber)
+        var options = TraceOptions(surface: surface)
+        (options.device, options.rate, options.deviceNumber) = (device, rate, deviceNumber)
+        var reader = RecordingReader(options)
         var frames: [ContactFrame] = []
         var gestures: [GestureEvent] = []
         var times: [Double] = []

@@ -18,7 +18,9 @@ private let recording = Array(
     """.utf8)
 
 private func checkTouches(_ device: DeviceDescription) {
-    var reader = RecordingReader(device: device)
+    var options = TraceOptions()
+    options.device = device
+    var reader = RecordingReader(options)
     var frames: [ContactFrame] = []
     func take(_ frame: RecordedFrame) { if case .touches(let frame) = frame { frames.append(frame) } }
     do {
