@@ -23,7 +23,7 @@ struct RecordingParser: Sendable {
     private var current: (device: Int, number: Int)?
     private var tracker = ContactTracker()
     /// The fingers of formats that tell them apart themselves, and the notes of all formats.
-    private var fingers = FingerFrames()
+    private var fingers: FingerFrames
     private var evemu = EvemuParser()
     private var getevent = GeteventParser()
     private var evtest = EvtestParser()
@@ -34,10 +34,9 @@ struct RecordingParser: Sendable {
     private var androidScript: AndroidScript
     private var gestures = LibinputGestures()
     private var libinputTouches = LibinputTouches()
-    private var motionEvents: MotionEvents
-    private var web: WebTouches
+    private var motionEvents = MotionEvents()
+    private var web = WebTouches()
     private var session = RRWeb()
-    private var steps: FrameSteps
 
     /// Frames that wait until the range of their device is observed.
     private var held: [ContactFrame] = []
@@ -55,9 +54,7 @@ struct RecordingParser: Sendable {
 
     init(_ options: TraceOptions) {
         self.options = options
-        steps = FrameSteps(rate: options.rate)
-        web = WebTouches(rate: options.rate)
-        motionEvents = MotionEvents(rate: options.rate)
+        fingers = FingerFrames(rate: options.rate)
         sendevent = SendeventParser(rate: options.rate)
         androidScript = AndroidScript(rate: options.rate)
     }
@@ -120,7 +117,7 @@ struct RecordingParser: Sendable {
     private mutating func follow(
         timeless event: InputEvent, _ line: Span<UInt8>, _ number: Int, _ body: (RecordedFrame) throws -> Void
     ) throws {
-        guard let now = event.isReport ? steps.next() : steps.now else {
+        guard let now = event.isReport ? fingers.nextStep() : fingers.step else {
             return try damaged(Damaged(isTimeless: true), line, number)
         }
         var event = event

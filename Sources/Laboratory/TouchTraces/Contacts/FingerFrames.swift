@@ -11,6 +11,9 @@ struct FingerFrames {
     private var frames: [ContactFrame] = []
     var clock = FrameClock()
     var notes = RecordingNotes()
+    /// The frames per second of a recording without times, if known, and how many frames had none.
+    private let rate: Double?
+    private var steps = 0
 
     private var fingers: [Finger] = []
     private var before: [Contact] = []
@@ -21,6 +24,8 @@ struct FingerFrames {
     private static let positions = -1e9...1e9
     /// Milliseconds: the same range as ``FrameClock/recorded``.
     private static let times = -1e13...1e13
+
+    init(rate: Double?) { self.rate = rate }
 
     var isEmpty: Bool { fingers.isEmpty }
 
@@ -81,6 +86,15 @@ struct FingerFrames {
     }
 
     // MARK: Frames
+
+    /// The time of a frame that has none, in microseconds from the first such frame; `nil` without a rate.
+    var step: Int? { rate.map { Int((Double(steps) * 1_000_000 / $0).rounded()) } }
+
+    /// Returns the time of a frame that has none, and advances to the next one.
+    mutating func nextStep() -> Int? {
+        defer { steps += 1 }
+        return step
+    }
 
     /// Ends a frame, at a time in milliseconds.
     mutating func complete(at timeMs: Double, isCancelled: Bool = false) {

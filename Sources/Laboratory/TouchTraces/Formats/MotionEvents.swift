@@ -18,9 +18,6 @@ struct MotionEvents {
         case other
     }
 
-    /// The times of lines without a time.
-    private var steps: FrameSteps
-
     private var action: Action?
     private var pointers: [Pointer] = []
     private var count: Int?
@@ -32,11 +29,9 @@ struct MotionEvents {
     private static let most = 16
     private static let times = 0...10_000_000_000_000
 
-    init(rate: Double?) { steps = FrameSteps(rate: rate) }
-
     /// Returns whether only recordings of this format can contain a line.
     static func recognizes(_ line: Span<UInt8>) -> Bool {
-        var events = MotionEvents(rate: nil)
+        var events = MotionEvents()
         var index = 0
         return begin(line, &index) && events.read(line, &index) && events.action != .other
     }
@@ -53,7 +48,7 @@ struct MotionEvents {
             last = (action, timeMs)
             time = timeMs * 1000
         } else {
-            guard let step = steps.next() else { throw Damaged(isTimeless: true) }
+            guard let step = fingers.nextStep() else { throw Damaged(isTimeless: true) }
             time = step
         }
         try follow(action, &fingers)

@@ -17,11 +17,8 @@ struct WebTouches {
     private(set) var format = RecordingFormat.webTouches
     /// The viewport as a device, as far as it is known.
     private(set) var device = DeviceDescription(isInPoints: true)
-    private var steps: FrameSteps
     private var isDevToolsOfSingleFingers = false
     private var script = WebDriverScript()
-
-    init(rate: Double?) { steps = FrameSteps(rate: rate) }
 
     /// Returns whether only recordings of this format can contain an object. An object over several lines, or in an
     /// array, may be of any of its shapes.
@@ -125,7 +122,8 @@ struct WebTouches {
         _ dispatch: WebValue.Dispatch, _ requestTime: Double?, _ fingers: inout FingerFrames
     ) throws(Damaged) {
         guard
-            let timeMs = dispatch.timestamp.map({ $0 * 1000 }) ?? requestTime ?? steps.next().map({ Double($0) / 1000 })
+            let timeMs = dispatch.timestamp.map({ $0 * 1000 }) ?? requestTime
+                ?? fingers.nextStep().map({ Double($0) / 1000 })
         else { throw Damaged(isTimeless: true) }
         guard FingerFrames.isTime(timeMs) else { throw Damaged() }
         let points = dispatch.touchPoints
