@@ -3,11 +3,8 @@
 import MapCamera
 
 struct Strip {
-    enum Measure {
-        case zoom, bearing, viewingAngle, distance
-    }
-
-    let measure: Measure
+    /// What it shows of a position; `nil` for the distance between two cameras.
+    let value: KeyPath<CameraPosition, Double>?
     let title: String
     let note: String
     let low: Double
@@ -28,10 +25,10 @@ struct Strip {
     ///   - values: the values that are drawn.
     ///   - range: the range that is shown if the values change.
     private init(
-        _ measure: Measure, _ title: String, _ note: String, _ values: [Double], _ range: ClosedRange<Double>,
-        steps: [Double], _ text: @escaping (Double) -> String = { SVG.number($0) }
+        _ value: KeyPath<CameraPosition, Double>?, _ title: String, _ note: String, _ values: [Double],
+        _ range: ClosedRange<Double>, steps: [Double], _ text: @escaping (Double) -> String = { SVG.number($0) }
     ) {
-        (self.measure, self.title, self.text) = (measure, title, text)
+        (self.value, self.title, self.text) = (value, title, text)
         let (least, most) = (values.min() ?? 0, values.max() ?? 0)
         // The precision that the daemon prints.
         isStill = most - least < 1e-6
@@ -50,7 +47,7 @@ struct Strip {
         let different = ranges.indices.filter { $0 == 0 || ranges[$0] != ranges[$0 - 1] }.map { ranges[$0] }
         let allowed = different.count > 3 ? "limits change" : "allowed: " + different.joined(separator: ", then ")
         return Strip(
-            .zoom, "zoom", different.isEmpty ? "" : allowed, values,
+            \.zoom, "zoom", different.isEmpty ? "" : allowed, values,
             near.reduce(low, min) - room...near.reduce(high, max) + room, steps: Ticks.decimal(-2...1))
     }
 
@@ -59,7 +56,7 @@ struct Strip {
         let (low, high) = (values.min() ?? 0, values.max() ?? 0)
         let room = max((high - low) * 0.12, 5)
         return Strip(
-            .bearing, "bearing", "clockwise from north", values, low - room...high + room, steps: Ticks.bearings
+            \.bearing, "bearing", "clockwise from north", values, low - room...high + room, steps: Ticks.bearings
         ) { "\(SVG.number(wrap360($0), 0))°" }
     }
 
@@ -67,7 +64,7 @@ struct Strip {
         let positions = layers.flatMap { $0.timeline.steps.map(\.position) }
         let ceiling = positions.map { CameraConstraints.viewingAngleCeiling(atZoom: $0.zoom) }.max() ?? 65
         return Strip(
-            .viewingAngle, "viewing angle", layers.count == 1 ? "allowed: up to the ceiling of the zoom" : "",
+            \.viewingAngle, "viewing angle", layers.count == 1 ? "allowed: up to the ceiling of the zoom" : "",
             positions.map(\.viewingAngle), 0...ceiling * 1.12, steps: Ticks.degrees
         ) { "\(SVG.number($0))°" }
     }
@@ -77,7 +74,7 @@ struct Strip {
         let allowed = apart.comparison.tolerance.points
         let most = max(values.max() ?? 0, allowed, 1e-6)
         return Strip(
-            .distance, "distance",
+            nil, "distance",
             "between the targets, in points" + (allowed > 0 ? ": \(SVG.number(allowed)) allowed" : ""),
             values, 0...most * 1.1, steps: Ticks.decimal(-7...7))
     }

@@ -137,11 +137,11 @@ struct TimePanel {
         svg.rect("frame", left, strip.top, width, strip.height)
         svg.title(left, strip.top - 7, strip.title, strip.note)
         if let timeline, !strip.isStill { limits(strip, timeline, &svg) }
-        switch strip.measure {
-        case .zoom: curves(strip, &svg) { $0.zoom }
-        case .bearing: curves(strip, &svg) { $0.bearing }
-        case .viewingAngle: curves(strip, &svg) { $0.viewingAngle }
-        case .distance:
+        if let value = strip.value {
+            for layer in layers {
+                svg.lines(layer.styled("curve"), [points(strip, layer.timeline) { $0[keyPath: value] }])
+            }
+        } else {
             let allowed = apart?.comparison.tolerance.points ?? 0
             if allowed > 0 { svg.line("limit", left, strip.y(allowed), right, strip.y(allowed)) }
             let distances = apart?.distances.map { Spot(x: x($0.timeMs), y: strip.y($0.points)) } ?? []
@@ -150,15 +150,13 @@ struct TimePanel {
     }
 
     private func limits(_ strip: Strip, _ timeline: CameraTimeline, _ svg: inout SVG) {
-        switch strip.measure {
-        case .zoom:
+        if strip.value == \.zoom {
             limit(strip, timeline, above: true, &svg) { $0.max }
             limit(strip, timeline, above: false, &svg) { $0.min }
-        case .viewingAngle:
+        } else if strip.value == \.viewingAngle {
             let ceiling = points(strip, timeline) { CameraConstraints.viewingAngleCeiling(atZoom: $0.zoom) }
             forbid(ceiling, edge: strip.top, &svg)
             svg.lines("limit", [ceiling])
-        case .bearing, .distance: break
         }
     }
 
@@ -177,10 +175,6 @@ struct TimePanel {
         }
         if let last = spots.last { spots.append(Spot(x: x(max(timeline.endMs, 1)), y: last.y)) }
         return Thinning.line(Thinning.columns(spots, width: 0.5), tolerance: 0.1)
-    }
-
-    private func curves(_ strip: Strip, _ svg: inout SVG, _ value: (CameraPosition) -> Double) {
-        for layer in layers { svg.lines(layer.styled("curve"), [points(strip, layer.timeline, value)]) }
     }
 
     /// Draws a limit that can change, and what is beyond it; nothing if it is too far away to be seen.
