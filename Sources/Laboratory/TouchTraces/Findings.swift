@@ -8,9 +8,9 @@ import MapCamera
 public struct FoundGesture: Sendable {
     /// The kind of gesture.
     public let kind: GestureKind
-    /// When it began, in milliseconds since the first frame.
-    public fileprivate(set) var startMs: Double
-    /// When it ended, in milliseconds since the first frame; `nil` while it is active.
+    /// When it began, in milliseconds of a replay's clock.
+    public let startMs: Double
+    /// When it ended, in milliseconds of a replay's clock; `nil` while it is active.
     public fileprivate(set) var endMs: Double?
     /// Its last value; `nil` for a tap.
     public fileprivate(set) var value: GestureEvent.Value?
@@ -27,8 +27,6 @@ public struct Findings: Sendable {
     public private(set) var frames = 0
     /// Milliseconds from the first frame to the last.
     public private(set) var durationMs = 0.0
-    /// When the first gesture was reported, in milliseconds since the first frame: time 0 of a replay.
-    package private(set) var originMs: Double?
     /// The number of fingers that landed.
     public internal(set) var landed = 0
     /// The maximum number of fingers down at a time.
@@ -39,16 +37,6 @@ public struct Findings: Sendable {
     public private(set) var gestureCount = 0
 
     package init() {}
-
-    /// A copy whose gesture times count from the first gesture, as in a replay.
-    package var onReplayClock: Findings {
-        var findings = self
-        for index in gestures.indices {
-            findings.gestures[index].startMs -= originMs ?? 0
-            findings.gestures[index].endMs = gestures[index].endMs.map { $0 - (originMs ?? 0) }
-        }
-        return findings
-    }
 
     private var contacts: [Contact] = []
     /// The active gestures: their index in ``gestures``, if kept.
@@ -76,7 +64,6 @@ public struct Findings: Sendable {
 
     package mutating func add(_ report: GestureReport, at timeMs: Double) {
         let event = report.event
-        originMs = originMs ?? timeMs
         if event.kind.isTap {
             if event.phase == .ended { _ = begin(event.kind, at: timeMs, endMs: timeMs) }
             return

@@ -52,6 +52,8 @@ public final class TraceConverter {
     private var surface: Surface?
     private var tellsAngles = true
 
+    /// When the first gesture was reported, in milliseconds since the first frame: time 0 of a replay.
+    package private(set) var originMs: Double?
     /// What the fingers did so far. Empty for a Gimbal trace.
     public private(set) var findings = Findings()
     /// Where the fingers went. Empty for a Gimbal trace.
@@ -161,7 +163,9 @@ public final class TraceConverter {
 
     private func note(_ events: [GestureEvent], at timeMs: Double) {
         for event in events {
-            findings.add(GestureReport(event, of: GestureKey(feed: 0, kind: event.kind)), at: timeMs)
+            let start = originMs ?? timeMs
+            originMs = start
+            findings.add(GestureReport(event, of: GestureKey(feed: 0, kind: event.kind)), at: timeMs - start)
         }
     }
 

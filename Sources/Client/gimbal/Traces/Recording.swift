@@ -154,6 +154,8 @@ final class TraceSource {
     var surface: Surface? { converter.reader.surface }
     var notes: RecordingNotes { converter.reader.notes }
     var findings: Findings { converter.findings }
+    /// The time of the recording at which its gestures begin.
+    var originMs: Double? { converter.originMs }
     var tracks: [FingerTrack] { converter.tracks.tracks }
 
     /// Reads a piece of the file; returns what it adds to the trace, which may be nothing yet.

@@ -74,7 +74,7 @@ private struct InspectReport {
         damagedCount = traces?.damagedCount ?? source.notes.damagedCount
         sections =
             traces?.sections.map { ($0, $0.findings, $0.origin) }
-            ?? [(nil, source.findings.onReplayClock, source.findings.originMs)]
+            ?? [(nil, source.findings, source.originMs)]
     }
 
     private var isTrace: Bool { source.format == .trace }
