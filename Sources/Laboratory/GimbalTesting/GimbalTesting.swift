@@ -63,7 +63,7 @@ public struct CameraRecord: Sendable {
     public init(playing trace: URL, from position: CameraPosition? = nil, viewport: Viewport? = nil) throws {
         let file = trace.lastPathComponent
         do {
-            let options = TraceOptions(surface: SurfaceOptions(viewport: viewport, rotation: .none), position: position)
+            let options = TraceOptions(viewport: viewport, position: position)
             let whole = try Trace(try TraceConverter.trace(of: Array(Data(contentsOf: trace)), options))
             try self.init(file, try TraceRun.events(of: whole), isRun: true)
             if let viewport = whole.header.header?.viewport { stream.viewport = viewport }

@@ -22,7 +22,7 @@ package struct FingerScript: Equatable, Sendable {
     /// - Throws: `RecordingError` if it is not a recording.
     package init(recording bytes: [UInt8], _ options: TraceOptions) throws {
         var reader = RecordingReader(options)
-        var script = FingerScript(viewport: options.surface.viewport ?? .standard)
+        var script = FingerScript(viewport: options.viewport ?? .standard)
         var surface: Surface?
         var frame = TouchFrame(timeMs: 0, touches: [])
         func handle(_ recorded: RecordedFrame) {
@@ -80,9 +80,7 @@ package struct FingerScript: Equatable, Sendable {
     ///
     /// - Throws: `RecordingError` if the script has no finger.
     package func trace(from position: CameraPosition) throws -> [UInt8] {
-        let options = TraceOptions(
-            surface: SurfaceOptions(viewport: viewport, rotation: .none), position: position)
-        return try TraceConverter.trace(of: webTouches, options)
+        try TraceConverter.trace(of: webTouches, TraceOptions(viewport: viewport, position: position))
     }
 }
 

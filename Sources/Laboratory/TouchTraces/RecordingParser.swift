@@ -137,7 +137,7 @@ struct RecordingParser: Sendable {
                 // Finger frames from earlier lines are handed out first.
                 libinputTouches.finishFrame(&fingers)
                 try handFrames(body)
-                let hasEvents = gestures.follow(report, options.surface.rotation, &fingers)
+                let hasEvents = gestures.follow(report, options.rotation, &fingers)
                 if hasEvents { try handGestures(body) }
             }
             understood += 1
@@ -310,12 +310,12 @@ struct RecordingParser: Sendable {
     private mutating func chooseSurface(of device: DeviceDescription?) -> Surface {
         guard device == nil, format == .libinputDebugEvents else {
             if device?.ranges == nil, hasTouches { fingers.notes.add(.noHead) }
-            return Surface(of: device, observed: observed, options: options.surface)
+            return Surface(of: device, observed: observed, options: options)
         }
         // Gestures are in points. Any fingers that follow are on the same viewport.
-        var surface = options.surface
-        surface.viewport = surface.viewport ?? .standard
+        var options = options
+        options.viewport = options.viewport ?? .standard
         let device = DeviceDescription(x: LibinputTouches.range, y: LibinputTouches.range)
-        return Surface(of: device, observed: observed, options: surface)
+        return Surface(of: device, observed: observed, options: options)
     }
 }

@@ -10,8 +10,10 @@ import Touches
 public struct TraceOptions: Sendable {
     /// Replaces the recording's own description of its device.
     public var device: DeviceDescription?
-    /// How the device's surface becomes a viewport.
-    public var surface: SurfaceOptions
+    /// The viewport that the device's whole surface maps to, before turning; `nil` derives it from the device.
+    public var viewport: Viewport?
+    /// How surface and viewport are turned.
+    public var rotation = Rotation.none
     /// The initial position of the camera; `nil` uses the recording's, or else ``usualPosition``.
     public var position: CameraPosition?
     /// The frames per second of a recording without times, above 0. Without it such a recording throws
@@ -31,8 +33,8 @@ public struct TraceOptions: Sendable {
     public static let usualPosition = CameraPosition(target: LatLng(latitude: 0, longitude: 0), zoom: 12)
 
     /// Creates options; omitted ones have their defaults.
-    public init(surface: SurfaceOptions = SurfaceOptions(), position: CameraPosition? = nil) {
-        self.surface = surface
+    public init(viewport: Viewport? = nil, position: CameraPosition? = nil) {
+        self.viewport = viewport
         self.position = position
     }
 }
@@ -181,7 +183,7 @@ public final class TraceConverter {
     /// Writes the end of the trace. A recording without a finger is a trace, too.
     private func end() {
         guard !options.isLive else { return }
-        if surface == nil { begin(options.surface.viewport ?? .standard, nil) }
+        if surface == nil { begin(options.viewport ?? .standard, nil) }
         lines.traceEnd()
     }
 }

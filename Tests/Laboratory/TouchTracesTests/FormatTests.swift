@@ -52,7 +52,7 @@ import Testing
         #expect(device.name == "beside" && device.x?.maximum == 99)
         let events = "E: 1.5 0003 0039 1\nE: 1.5 0003 0035 99\nE: 1.5 0003 0036 49\nE: 1.5 0000 0000 0\n"
         let reading = Reading(
-            events, device: device, surface: SurfaceOptions(viewport: Viewport(width: 100, height: 200)))
+            events, device: device, viewport: Viewport(width: 100, height: 200))
         #expect(reading.touches.first?.touches.first?.position == ScreenPoint(x: 100, y: 200))
         #expect(reading.touches.first?.timeMs == 1500)
         #expect(throws: RecordingError.noDevice) { try DeviceDescription(Array(events.utf8).span) }
@@ -334,7 +334,7 @@ import Testing
             event16  GESTURE_PINCH_UPDATE      6 +110.059s 2 -1.31/ 0.26 (-1.31/ 0.26 unaccelerated)  1.25 @  0.54
             event16  GESTURE_SWIPE_UPDATE      6 +110.060s 3 2.00/ 1.00 (-1.31/ 0.26 unaccelerated)
             event16  GESTURE_SWIPE_END         +110.070s 3
-            """, surface: SurfaceOptions(rotation: .quarter))
+            """, rotation: .quarter)
         #expect(
             told(reading) == [
                 "110059 pan changed -0.26,-1.31", "110059 pinch changed 1.25", "110059 rotate changed 0.54",

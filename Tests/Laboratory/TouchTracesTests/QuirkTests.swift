@@ -363,9 +363,9 @@ private func told(_ frames: [(Double, [String])]) -> [String] { Reading(evemu(fr
     private func surface(
         _ x: DeviceAxis, _ y: DeviceAxis, viewport: Viewport? = nil, rotation: Rotation = .none
     ) throws -> Surface {
-        let options = SurfaceOptions(viewport: viewport, rotation: rotation)
         let reading = Reading(
-            evemu([(0, ["id 1", "x 1", "y 1"])]), device: DeviceDescription(x: x, y: y), surface: options)
+            evemu([(0, ["id 1", "x 1", "y 1"])]), device: DeviceDescription(x: x, y: y), viewport: viewport,
+            rotation: rotation)
         return try #require(reading.reader.surface)
     }
 
@@ -419,7 +419,7 @@ private func told(_ frames: [(Double, [String])]) -> [String] { Reading(evemu(fr
         #expect(reading.reader.surface?.viewport == Viewport(width: 844, height: 422))
         #expect(reading.touches[1].touches[0].position == ScreenPoint(x: 844, y: 422))
         #expect(reading.touches[0].touches[0].position.y == 0)
-        let fitted = Reading(events, surface: SurfaceOptions(viewport: Viewport(width: 100, height: 100)))
+        let fitted = Reading(events, viewport: Viewport(width: 100, height: 100))
         #expect(fitted.touches[1].touches[0].position == ScreenPoint(x: 100, y: 50))
         #expect(Reading(evemu([(0, ["id 1", "x 0", "y 0"])])).reader.surface?.viewport.width == 844)
     }

@@ -21,10 +21,11 @@ struct Reading {
     /// Reads bytes in the pieces between the cuts.
     init(
         _ bytes: [UInt8], cutAt cuts: [Int] = [], device: DeviceDescription? = nil,
-        surface: SurfaceOptions = SurfaceOptions(), rate: Double? = nil, deviceNumber: Int? = nil
+        viewport: Viewport? = nil, rotation: Rotation = .none, rate: Double? = nil, deviceNumber: Int? = nil
     ) {
-        var options = TraceOptions(surface: surface)
-        (options.device, options.rate, options.deviceNumber) = (device, rate, deviceNumber)
+        var options = TraceOptions(viewport: viewport)
+        (options.device, options.rotation) = (device, rotation)
+        (options.rate, options.deviceNumber) = (rate, deviceNumber)
         var reader = RecordingReader(options)
         var frames: [ContactFrame] = []
         var gestures: [GestureEvent] = []
@@ -58,10 +59,12 @@ struct Reading {
     }
 
     init(
-        _ text: String, device: DeviceDescription? = nil, surface: SurfaceOptions = SurfaceOptions(),
+        _ text: String, device: DeviceDescription? = nil, viewport: Viewport? = nil, rotation: Rotation = .none,
         rate: Double? = nil, deviceNumber: Int? = nil
     ) {
-        self.init(Array(text.utf8), device: device, surface: surface, rate: rate, deviceNumber: deviceNumber)
+        self.init(
+            Array(text.utf8), device: device, viewport: viewport, rotation: rotation, rate: rate,
+            deviceNumber: deviceNumber)
     }
 
     var notes: RecordingNotes { reader.notes }

@@ -133,7 +133,7 @@ import TouchTraces
 
     @Test func theHeaderThatARecordingTellsIsThatOfItsTrace() throws {
         #expect(try header(told) == JSON(told))
-        var options = TraceOptions(surface: SurfaceOptions(viewport: Viewport(width: 100, height: 200)))
+        var options = TraceOptions(viewport: Viewport(width: 100, height: 200))
         var found = try header(told, options)
         #expect(found["viewport"]?["width"]?.number == 100 && found["position"]?["zoom"]?.number == 9)
         options = TraceOptions(position: CameraPosition(target: LatLng(latitude: 3, longitude: 4), zoom: 5))

@@ -63,7 +63,7 @@ final class TUIOFingers: LiveFingers {
         say("gimbal: receiving TUIO at \(socket.name)")
     }
 
-    var opening: [UInt8] { get throws { try trace.lines(trace.surface.viewport, camera: camera) } }
+    var opening: [UInt8] { get throws { try trace.lines(trace.viewport, camera: camera) } }
 
     func take(_ answer: ReceivedLine) {
         guard answer.id == Self.cameraMark else { return }

@@ -76,7 +76,8 @@ struct RecordingOptions: ParsableArguments {
     func traceOptions(of file: InputFile? = nil) throws -> TraceOptions {
         var options = TraceOptions()
         options.device = try device.map(Self.description) ?? file?.askDevice()
-        options.surface = SurfaceOptions(viewport: viewport, rotation: rotate ?? .none)
+        options.viewport = viewport
+        options.rotation = rotate ?? .none
         if fromTarget != nil || [fromZoom, fromBearing, fromViewingAngle].contains(where: { $0 != nil }) {
             let usual = TraceOptions.usualPosition
             options.position = CameraPosition(

@@ -26,20 +26,6 @@ public enum Rotation: Int, CaseIterable, Sendable {
     }
 }
 
-/// Options for a recording's surface.
-public struct SurfaceOptions: Equatable, Sendable {
-    /// The viewport that the device's whole surface maps to, before turning; `nil` derives it from the device.
-    public var viewport: Viewport?
-    /// How surface and viewport are turned.
-    public var rotation: Rotation
-
-    /// Creates options; by default the device decides.
-    public init(viewport: Viewport? = nil, rotation: Rotation = .none) {
-        self.viewport = viewport
-        self.rotation = rotation
-    }
-}
-
 /// The largest observed positions of contacts, and the smallest if negative; in device units.
 struct ObservedRange {
     private(set) var least = ScreenPoint(x: 0, y: 0)
@@ -91,7 +77,7 @@ public struct Surface: Equatable, Sendable {
     private let flat: ScreenPoint
 
     /// Creates the surface of a device, from its description or its observed range.
-    init(of device: DeviceDescription?, observed: ObservedRange, options: SurfaceOptions) {
+    init(of device: DeviceDescription?, observed: ObservedRange, options: TraceOptions) {
         guard let (x, y) = device?.ranges else {
             self.init(observed, isInPoints: device?.isInPoints ?? false, options)
             return
@@ -110,7 +96,7 @@ public struct Surface: Equatable, Sendable {
     }
 
     /// Assumes square units, since nothing says otherwise.
-    private init(_ observed: ObservedRange, isInPoints: Bool, _ options: SurfaceOptions) {
+    private init(_ observed: ObservedRange, isInPoints: Bool, _ options: TraceOptions) {
         let (x, y) = observed.axes
         if isInPoints {
             let standard = Viewport(
@@ -127,7 +113,7 @@ public struct Surface: Equatable, Sendable {
             viewport, options, origin: ScreenPoint(x: x.minimum, y: y.minimum), scale: ScreenPoint(x: scale, y: scale))
     }
 
-    private init(_ viewport: Viewport, _ options: SurfaceOptions, origin: ScreenPoint, scale: ScreenPoint) {
+    private init(_ viewport: Viewport, _ options: TraceOptions, origin: ScreenPoint, scale: ScreenPoint) {
         rotation = options.rotation
         self.origin = origin
         self.scale = scale
