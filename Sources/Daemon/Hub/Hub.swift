@@ -181,8 +181,9 @@ import GimbalProtocol
             peer.input.setCloseTime(now + parts.limits.lingerMs)
         case .ended where isIdle(peer), .finished where isIdle(peer):
             close(peer, at: now)
-        case .open, .ended, .finished:
-            if peer.input.isFinished { parts.leases.releaseIfDone(peer, at: now) }
+        case .finished:
+            parts.leases.releaseIfDone(peer, at: now)
+        case .open, .ended:
             if peer.input.isUnfinished, intake.isReady(peer) { parts.turns.join(peer) }
         }
     }
