@@ -490,6 +490,8 @@ def dropped(daemon, page):
         drag(kind)
     eventually(lambda: daemon.camera()["position"]["zoom"] == 7.75, "a recording that is dropped is played")
     check(not shown(), "what was dropped is no longer over the page")
+    # It is held at its end, where a later recording would be mistaken for it.
+    check(daemon.ask(type="end-replay")["type"] == "ok", "and can be ended")
 
 
 def surface(daemon, path, link, watcher):
