@@ -406,8 +406,12 @@ struct Simulation {
             if clients[index].isReplaying, clients[index].speech == .open { clients[index].speech = .ending }
         }
         let steerer = host.connect()
+        func everyCamera() -> [String] {
+            steerer.send(#"{"type":"cameras"}"#)
+            return steerer.messages.last?["cameras"]?.array?.compactMap(\.string) ?? []
+        }
         for attempt in 0..<50 {
-            for camera in SimulatedLine.cameras {
+            for camera in everyCamera() {
                 steerer.send(#"{"type":"set-idle-action","camera":"\#(camera)","action":null}"#)
                 steerer.send(#"{"type":"set-replay-speed","camera":"\#(camera)","speed":"max"}"#)
                 steerer.send(#"{"type":"resume-replay","camera":"\#(camera)"}"#)
@@ -416,7 +420,7 @@ struct Simulation {
             // A trace played at its own pace may wait for hours.
             host.pass(3_600_000)
             // A replay held at its end keeps its client waiting.
-            for camera in SimulatedLine.cameras where attempt % 4 == 3 {
+            for camera in everyCamera() where attempt % 4 == 3 {
                 steerer.send(#"{"type":"get-replay","camera":"\#(camera)"}"#)
                 guard steerer.messages.last?["state"]?.string == "at-end" else { continue }
                 steerer.send(#"{"type":"end-replay","camera":"\#(camera)"}"#)
@@ -429,9 +433,12 @@ struct Simulation {
             }
             client.peer.close()
         }
-        // These were set by the header of a trace that had not ended.
-        for camera in SimulatedLine.cameras {
-            steerer.send(#"{"type":"set-idle-action","camera":"\#(camera)","action":null}"#)
+        // These were set by the header of a trace that had not ended, and may end only now.
+        for _ in 0..<2 {
+            for camera in everyCamera() {
+                steerer.send(#"{"type":"set-idle-action","camera":"\#(camera)","action":null}"#)
+            }
+            host.pass(20_000)
         }
         steerer.close()
         host.pass(20_000)

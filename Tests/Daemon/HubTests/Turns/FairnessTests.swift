@@ -210,4 +210,14 @@ import GimbalProtocol
         host.pass(Limits().lingerMs)
         #expect(peer.peer.isClosed)
     }
+
+    @Test func clientThatGoesBeforeItsRefusedHeaderIsReadIsClosed() {
+        let host = HubHost()
+        let peer = host.connect()
+        let pings = (1...1000).map { "{\"type\":\"ping\",\"id\":\($0)}\n" }.joined()
+        peer.put(Array((pings + "{\"type\":\"trace\",\"version\":2}\n").utf8))
+        peer.hangUp()
+        host.pass(Limits().lingerMs)
+        #expect(peer.peer.isClosed)
+    }
 }
