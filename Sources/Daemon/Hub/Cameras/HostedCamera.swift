@@ -60,6 +60,8 @@ final class HostedCamera {
     var leases = CameraLeases()
     /// The positions that a client has sent ahead of their time.
     var playOut: PlayOut?
+    /// Whether positions wait for their time.
+    var isPresenting: Bool { playOut?.due != nil }
     private let clock: WallClock
     /// The wall clock's time at which its clock was 0, as subscribers have been told.
     var toldClockStart: WallTime?

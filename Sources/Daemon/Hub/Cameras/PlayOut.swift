@@ -111,7 +111,8 @@ final class PlayOuts {
         (self.runner, self.turns, self.clock) = (runner, turns, clock)
     }
 
-    /// Moves a camera to a position when its time comes; at once if that is over.
+    /// Moves a camera to a position when its time comes. If that is over, it does so with the next request on the
+    /// camera that is no position, or else in the next turn.
     func add(_ presentation: Presentation, to camera: HostedCamera, by peer: Peer) {
         if let other = camera.playOut?.peer, other !== peer { end(other, on: camera) }
         if camera.playOut == nil { camera.playOut = PlayOut(of: peer, from: camera) }
@@ -119,7 +120,6 @@ final class PlayOuts {
         runner.tell(presentation, of: camera)
         peer.fedCameras.insert(camera)
         playing.insert(camera)
-        show(camera, at: clock.present.hub)
     }
 
     /// Ends the play-outs of cameras and the gestures that these hold: positions do not outlive the process.
@@ -149,7 +149,7 @@ final class PlayOuts {
     }
 
     /// Moves a camera to the position that is due, if one is.
-    private func show(_ camera: HostedCamera, at now: Double) {
+    func show(_ camera: HostedCamera, at now: Double) {
         if camera.isRemoved { camera.playOut = nil }
         guard let peer = camera.playOut?.peer, let step = camera.playOut?.step(to: clock.wallTime(at: now)) else {
             return

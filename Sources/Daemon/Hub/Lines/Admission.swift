@@ -43,6 +43,7 @@ struct Admission {
     static func admitsAnyGesture(of peer: Peer, on camera: HostedCamera, _ limits: Limits) -> Bool {
         !peer.isWatchOnly && camera.replay === peer.replay && camera.lifetime == .permanent
             && camera.gestures.count < min(limits.gestures, limits.cameraGestures) && camera.leases.allow(peer)
+            && !camera.isPresenting
     }
 
     /// Admits the line; throws at the first object that is refused.

@@ -125,8 +125,11 @@ final class LineHandler {
         let time: Double?
         do throws(Refusal) {
             time = try traceTime(requests, of: peer)
-            for case .present(let camera) in meant where camera.leases.current != nil {
-                parts.leases.update(camera, at: now)
+            for case (.present(let camera), let request) in zip(meant, requests) {
+                if camera.leases.current != nil { parts.leases.update(camera, at: now) }
+                // Of positions that came late together, only the last is shown.
+                if case .present = request.body { continue }
+                if camera.isPresenting { parts.playOuts.show(camera, at: now) }
             }
             var admission = Admission(requests, meant, from: peer, parts, at: now)
             try admission.admit()

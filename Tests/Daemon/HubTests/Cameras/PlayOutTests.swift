@@ -69,13 +69,47 @@ import Testing
         host.pass(500)
         let position = #"{"target":{"latitude":0,"longitude":0},"zoom":4}"#
         mirror.send(
-            #"[{"type":"present","presentAt":\#(Self.start + 100),"position":\#(position)},"#
-                + #"{"type":"move","update":{"kind":"zoom-to","zoom":9}}]"#)
-        host.turn()
+            #"{"type":"present","presentAt":\#(Self.start + 100),"position":\#(position)}"# + "\n"
+                + #"{"type":"move","update":{"kind":"zoom-to","zoom":9}}"#)
         #expect(
             try events() == [
                 "move-started 500.0 2.0", "camera-changed 500.0 4.0", "idle 500.0 4.0", "move-started 500.0 4.0",
                 "camera-changed 500.0 9.0", "idle 500.0 9.0",
+            ])
+    }
+
+    @Test func positionThatComesLateIsThereBeforeTheNextGesture() throws {
+        host.pass(500)
+        let position = #"{"target":{"latitude":0,"longitude":0},"zoom":4}"#
+        mirror.send(
+            #"{"type":"present","presentAt":\#(Self.start + 100),"position":\#(position)}"# + "\n"
+                + #"{"type":"pinch","phase":"began","focus":{"x":195,"y":422},"scale":1}"# + "\n"
+                + #"{"type":"pinch","phase":"changed","focus":{"x":195,"y":422},"scale":2}"#)
+        #expect(try events().last == "camera-changed 500.0 5.0")
+    }
+
+    @Test func ofPositionsThatComeLateTogetherOnlyTheLastIsShown() throws {
+        host.pass(500)
+        let lines = (0..<30).map { index in
+            #"{"type":"present","presentAt":\#(Self.start + 100 + 10 * Double(index)),"position":{"target":"#
+                + #"{"latitude":0,"longitude":0},"zoom":\#(4 + Double(index) / 10)},"moving":true}"#
+        }
+        mirror.send(lines.joined(separator: "\n"))
+        host.turn()
+        #expect(try events() == ["move-started 500.0 2.0", "camera-changed 500.0 6.9"])
+    }
+
+    @Test func batchHasOneEventAlthoughAPositionInItComesLate() throws {
+        host.pass(500)
+        let position = #"{"target":{"latitude":0,"longitude":0},"zoom":6}"#
+        let moves = [5, 7].map { #"{"type":"move","update":{"kind":"zoom-to","zoom":\#($0)}}"# }
+        let late = #"{"type":"present","presentAt":\#(Self.start + 100),"position":\#(position)}"#
+        mirror.send("[\(moves[0]),\(late),\(moves[1])]")
+        host.turn()
+        #expect(
+            try events() == [
+                "move-started 500.0 2.0", "camera-changed 500.0 7.0", "idle 500.0 7.0", "move-started 500.0 7.0",
+                "camera-changed 500.0 6.0", "idle 500.0 6.0",
             ])
     }
 
