@@ -138,7 +138,7 @@ final class Leases {
     /// Whether a peer can no longer move a camera, or will not: nothing that it sent is left to be done.
     private func isGone(_ peer: Peer) -> Bool {
         peer.isClosed || peer.isWatchOnly || peer.input.isDiscarding
-            || peer.input.isFinished && peer.waits.isEmpty && !isWaiting(peer)
+            || peer.input.isFinished && !peer.sendsTrace && peer.waits.isEmpty && !isWaiting(peer)
     }
 
     /// Whether a peer waits for a lease. One that reads no more waits for nothing.

@@ -100,6 +100,20 @@ import TestSupport
         #expect(try watcher.types() == ["subscribed", "lease-taken", "lease-ended"])
     }
 
+    @Test func holderWhoHalfClosesKeepsItWhileItsTraceOfAnotherCameraPlays() throws {
+        let (guide, other, watcher) = (host.connect(), host.connect(), host.connect())
+        watcher.send(#"{"type":"subscribe","camera":"left","events":["lease"]}"#)
+        guide.send(#"{"type":"take-lease","camera":"left","forMs":60000}"#)
+        guide.send(#"{"type":"trace","version":1}"#)
+        guide.send(#"{"type":"animate","timeMs":0,"durationMs":400,"update":{"kind":"zoom-to","zoom":5}}"#)
+        guide.halfClose()
+        host.pass(200)
+        #expect(try code(other, #"{"type":"stop","id":1,"camera":"left"}"#) == "leased")
+        host.pass(300)
+        #expect(guide.isOver)
+        #expect(try watcher.types() == ["subscribed", "lease-taken", "lease-ended"])
+    }
+
     @Test func subscriberWhoHalfClosesEndsItsLeaseWhenItsWaitIsOver() throws {
         let guide = host.connect()
         guide.send(#"{"type":"subscribe","events":["lease"]}"#)
