@@ -86,13 +86,14 @@ final class LineConnection: Sendable {
 
     deinit { close() }
 
-    /// Notes that the daemon has answered. Only the first time counts: lines read later may be older than its end.
+    /// Notes that the daemon has answered. Only the first time counts, and only while the connection is open: lines read
+    /// later may be older than its end.
     func noteAnswer() {
-        let isFirst = state.withLock { state in
-            defer { state.hasAnswered = true }
-            return !state.hasAnswered
+        state.withLock { state in
+            if case .closed = state.phase { return }
+            if !state.hasAnswered { monitor.answered(id) }
+            state.hasAnswered = true
         }
-        if isFirst { monitor.answered(id) }
     }
 
     /// Closes the connection unless it is closed already, and wakes a task that waits for a line.
@@ -112,7 +113,7 @@ final class LineConnection: Sendable {
     /// Returns the next line without its LF. Only one task at a time may wait.
     ///
     /// - Throws: `GimbalConnectionError`, which is `ended` after the last line, or `CancellationError` when the task is
-    ///   cancelled. Either also ends the connection.
+    ///   cancelled. The former, and a wait that is cancelled, also end the connection.
     func line() async throws -> ArraySlice<UInt8> {
         while true {
             try Task.checkCancellation()

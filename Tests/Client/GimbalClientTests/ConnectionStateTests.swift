@@ -3,6 +3,7 @@
 import Foundation
 import TestSupport
 import Testing
+import UnixSocket
 
 @testable import GimbalClient
 
@@ -109,6 +110,15 @@ import Testing
         monitor.answered(quick)
         monitor.lost(slow, .ended)
         #expect(monitor.state == .connected)
+    }
+
+    @Test func anAnswerThatIsReadAfterTheConnectionWasClosedIsOld() throws {
+        let daemon = try DaemonProcess()
+        let monitor = ConnectionMonitor()
+        let connection = try LineConnection(DaemonSocket(candidates: [daemon.socket]), monitor: monitor)
+        connection.close()
+        connection.noteAnswer()
+        #expect(monitor.state == .idle)
     }
 
     @Test func aSlowFollowerGetsTheNewest() async {
