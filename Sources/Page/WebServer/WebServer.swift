@@ -146,10 +146,8 @@ package enum WebServer {
         _ child: Child, _ options: ServerOptions, on group: MultiThreadedEventLoopGroup, _ follower: Follower,
         _ pages: Pages, _ places: ConnectionPlaces, begin: (Links, Access) throws -> Void
     ) async throws {
-        // Events of single connections do not belong in a log.
-        let logger = Logger(label: "gimbal-web") { _ in SwiftLogNoOpLogHandler() }
-        let server = try await listen(child, options.listening, on: group, places, logger)
-        guard let address = server.channel.localAddress else {
+        let server = try await listen(child, options.listening, on: group, places)
+        guard let address = server.localAddress else {
             throw StartError(description: "the passed socket is not a TCP socket")
         }
         let (links, access) = try names(options, address)
@@ -165,16 +163,9 @@ package enum WebServer {
             }
             tasks.addTask {
                 try await withTaskCancellationHandler {
-                    try await withThrowingDiscardingTaskGroup { connections in
-                        try await server.executeThenClose { inbound in
-                            for try await value in inbound {
-                                connections.addTask { await child.handle(value: value, logger: logger) }
-                            }
-                        }
-                        connections.cancelAll()
-                    }
+                    try await server.closeFuture.get()
                 } onCancel: {
-                    server.channel.close(promise: nil)
+                    server.close(promise: nil)
                     pages.finishAll()
                 }
             }
@@ -185,25 +176,28 @@ package enum WebServer {
 
     private static func listen<Child: ServerChildChannel>(
         _ child: Child, _ listening: ServerOptions.Listening, on group: MultiThreadedEventLoopGroup,
-        _ places: ConnectionPlaces, _ logger: Logger
-    ) async throws -> NIOAsyncChannel<Child.Value, Never> {
+        _ places: ConnectionPlaces
+    ) async throws -> any Channel {
+        // Events of single connections do not belong in a log.
+        let logger = Logger(label: "gimbal-web") { _ in SwiftLogNoOpLogHandler() }
         let bootstrap = ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 256)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .childChannelOption(.socketOption(.so_sndbuf), value: kernelBuffer)
             .childChannelOption(.writeBufferWaterMark, value: .init(low: 16 << 10, high: 64 << 10))
-        let setup: @Sendable (any Channel) -> EventLoopFuture<Child.Value> = { channel in
-            channel.eventLoop.makeCompletedFuture {
-                try channel.pipeline.syncOperations.addHandler(ConnectionPlaces.Door(places))
-            }.flatMap { child.setup(channel: channel, logger: logger) }
-        }
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(ConnectionPlaces.Door(places))
+                }
+                .flatMap { child.setup(channel: channel, logger: logger) }
+                // Whatever happens to the server meanwhile: NIO ends the process if a connection is not handled.
+                .map { value in _ = Task { await child.handle(value: value, logger: logger) } }
+            }
         do {
             switch listening {
-            case .address(let host, let port):
-                return try await bootstrap.bind(host: host, port: port, childChannelInitializer: setup)
-            case .descriptor(let descriptor):
-                return try await bootstrap.bind(descriptor, childChannelInitializer: setup)
+            case .address(let host, let port): return try await bootstrap.bind(host: host, port: port).get()
+            case .descriptor(let descriptor): return try await bootstrap.withBoundSocket(descriptor).get()
             }
         } catch {
             let name = if case .address(let host, let port) = listening { "\(host) port \(port)" } else { "the socket" }

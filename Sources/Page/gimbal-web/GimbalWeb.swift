@@ -205,20 +205,24 @@ struct GimbalWeb: AsyncParsableCommand {
     }
 
     private func serve(_ options: ServerOptions) async throws {
-        let server = Task {
-            try await WebServer.run(options) { links in Self.tell(links, opens: open) }
-        }
-        let sources = [SIGINT, SIGTERM].map { number in
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            source.setEventHandler { server.cancel() }
-            source.resume()
-            return source
+        let (ends, end) = AsyncStream.makeStream(of: Void.self)
+        let sources = [SIGINT, SIGTERM].map { DispatchSource.makeSignalSource(signal: $0, queue: .global()) }
+        // Once the link is told, a signal must end the server in order.
+        for source in sources {
+            source.setEventHandler { end.yield() }
+            await withCheckedContinuation { registered in
+                source.setRegistrationHandler { registered.resume() }
+                source.resume()
+            }
         }
         defer {
             for source in sources { source.cancel() }
             Browser.forget()
         }
+        let server = Task {
+            try await WebServer.run(options) { links in Self.tell(links, opens: open) }
+        }
+        Task { for await _ in ends { server.cancel() } }
         do {
             try await server.value
         } catch is CancellationError {}
