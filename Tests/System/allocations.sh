@@ -20,7 +20,8 @@ make --silent --no-print-directory "$counter"
 LD_PRELOAD="$(realpath "$counter")" ALLOCATIONS="$folder/count" "$bin/gimbald" --socket "$folder/socket" \
     --log-level error &
 daemon=$!
-for _ in $(seq 100); do [ -S "$folder/socket" ] && break || sleep 0.05; done
+# Its socket is there a moment before it listens.
+for _ in $(seq 100); do "$bin/gimbal" stats --socket "$folder/socket" >/dev/null 2>&1 && break || sleep 0.05; done
 
 python3 - "$folder" <<'PYTHON' || { echo 'allocations: FAILED' && exit 1; }
 import json, math, select, socket, sys, threading

@@ -20,7 +20,8 @@ export GIMBAL_SOCKET="$folder/gimbal.sock"
 "$bin/gimbald" --socket "$GIMBAL_SOCKET" 2>"$folder/log" &
 daemon=$!
 tries=0
-until [ -S "$GIMBAL_SOCKET" ]; do
+# Its socket is there a moment before it listens.
+until "$bin/gimbal" stats >/dev/null 2>&1; do
     tries=$((tries + 1))
     if [ $tries -gt 100 ] || ! kill -0 "$daemon" 2>/dev/null; then
         cat "$folder/log" >&2

@@ -59,6 +59,9 @@ within 60 grep -qs ' is ready: ' "$folder/daemon.errors"
 gimbal move --camera table --zoom 3 >/dev/null
 gimbal viewport --camera table 800x600 >/dev/null
 begin watch "$programs/gimbal" watch --camera table --events touch,idle
+# The first fingers are told only once, to those who watch by then.
+is_watched() { [ "$(gimbal stats --json | jq .subscriptions)" = 1 ]; }
+within 60 is_watched
 begin tuio "$programs/gimbal" replay --tuio 0 --camera table
 within 60 grep -qs 'receiving TUIO at' "$folder/tuio.errors"
 port=$(sed -n 's/.*receiving TUIO at 127.0.0.1:\([0-9]*\).*/\1/p' "$folder/tuio.errors")
@@ -81,6 +84,7 @@ check 'and the camera rests where they left it' within 20 has_zoom 9
 gimbal viewport --camera table 400x300 >/dev/null
 check 'fingers come after the viewport has changed' send 1 fourth lift
 check 'its new size counts' within 20 touched '.surface == "fourth@127.0.0.1" and any(.touches[]; (.x - 180 | fabs) < 0.001)'
+check 'and not for how far they zoom' within 20 has_zoom 11
 
 # python-tuio's own sender: TUIO 1.1 without a source's name, and with -1 for the number of each frame.
 send_by_python_tuio() {

@@ -22,8 +22,9 @@ for name in sound refused; do
     LD_PRELOAD=$preload "$bin/gimbald" --socket "$folder/$name" --log-level error 2>"$folder/$name.log" &
     daemons+=($!)
 done
+# A socket is there a moment before its daemon listens.
 for name in sound refused; do
-    for _ in {1..100}; do [ -S "$folder/$name" ] || sleep 0.05; done
+    for _ in {1..100}; do "$bin/gimbal" stats --socket "$folder/$name" >/dev/null 2>&1 && break || sleep 0.05; done
 done
 
 follow() { timeout 60 "$bin/gimbal" replay --socket "$folder/$1" --speed max --follow "$2"; }

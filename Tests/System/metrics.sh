@@ -40,6 +40,9 @@ eval "begin page systemd-socket-activate --listen 127.0.0.1:$port $programs/${pa
 within 60 grep -qs 'Listening on' "$folder/page"
 : <>"/dev/tcp/127.0.0.1/$port"
 within 60 grep -qs "http://127.0.0.1:$port/" "$folder/page"
+# The page's server tells its link before it has connected to the daemon.
+are_connected() { [ "$(gimbal stats --json | jq .connections)" = "$1" ]; }
+within 60 are_connected 2
 
 # promtool knows Prometheus' older format: the page says how to make that.
 older() { eval "$(sed -n "s/^ *\(awk '.*'\) |$/\1/p" Protocols/page.md)"; }

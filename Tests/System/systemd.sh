@@ -46,7 +46,7 @@ service() {
     check 'it has no capabilities' process_has '^CapBnd:\t0+$'
     check 'it gains no privileges' process_has '^NoNewPrivs:\t1$'
     check 'its system calls are filtered' process_has '^Seccomp:\t2$'
-    check 'the journal finds the line that it is ready' entry ca709d7ad6814298815d7d05b7191c69 '"SYSLOG_IDENTIFIER":"gimbald"'
+    check 'the journal finds the line that it is ready' within 5 entry ca709d7ad6814298815d7d05b7191c69 '"SYSLOG_IDENTIFIER":"gimbald"'
     check 'it has room for all its clients' awk '/^Max open files/ { exit $4 < 1088 }' "/proc/$(state MainPID)/limits"
 }
 
@@ -155,17 +155,17 @@ logs_one_line() {
 }
 
 watchdog() {
-    with WatchdogSec=1
+    with WatchdogSec=3
     systemctl restart gimbald.service
     local before cameras
     before=$(state MainPID)
     cameras=$(state StatusText | grep -o '[0-9]* cameras')
     exchange '{"type":"move","id":1,"camera":"one-more","update":{"kind":"zoom-in"}}' >/dev/null
-    sleep 2.5
+    sleep 7.5
     check 'its signs of life come in time' is MainPID "$before"
     check 'its status keeps up' status_says "$((${cameras% *} + 1)) cameras"
     systemctl kill --kill-whom main --signal STOP gimbald.service
-    check 'when it hangs it is started anew' within 10 replaced "$before"
+    check 'when it hangs it is started anew' within 20 replaced "$before"
 }
 
 without_socket_unit() {

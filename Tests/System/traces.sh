@@ -41,8 +41,9 @@ PYTHON
 
 "$bin/gimbald" --socket "$folder/gimbal.sock" 2>"$folder/log" &
 daemon=$!
-for _ in {1..100}; do [ -S "$folder/gimbal.sock" ] || sleep 0.05; done
-[ -S "$folder/gimbal.sock" ] || fail "$(cat "$folder/log")"
+# Its socket is there a moment before it listens.
+for _ in {1..100}; do grep -q ' is ready: ' "$folder/log" && break || sleep 0.05; done
+grep -q ' is ready: ' "$folder/log" || fail "$(cat "$folder/log")"
 
 count=0
 for trace in "$traces"/*.ndjson; do

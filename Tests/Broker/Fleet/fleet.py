@@ -6,6 +6,7 @@ message on the same path.
 
 import contextlib
 import json
+import os
 import re
 import shutil
 import signal
@@ -705,7 +706,9 @@ def main():
         return 1
     clean_up()
     parts = [
-        (name, subprocess.Popen([sys.executable, __file__, sys.argv[1], "part", name], stdout=subprocess.PIPE, text=True))
+        (name, subprocess.Popen(
+            [sys.executable, __file__, sys.argv[1], "part", name], stdout=subprocess.PIPE, text=True,
+            env={**os.environ, "FLEET_PART": str(list(PARTS).index(name))}))
         for name in sys.argv[2:] or PARTS]
     total = wrong = 0
     for name, part in parts:

@@ -26,6 +26,7 @@ BIN = pathlib.Path(sys.argv[1]).resolve()
 FOLDER = pathlib.Path(tempfile.mkdtemp(prefix="gimbal-fleet."))
 processes = []
 machines = []
+ports = []
 
 
 def wait_for(condition, patience=30):
@@ -151,9 +152,12 @@ def listens(host, port):
 
 
 def free_port():
-    with socket.socket() as one:
-        one.bind(("", 0))
-        return one.getsockname()[1]
+    """Returns a port that is given only once: it stays bound here, and a server may still listen on it."""
+    one = socket.socket()
+    one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    one.bind(("", 0))
+    ports.append(one)
+    return one.getsockname()[1]
 
 
 def mosquitto(name, *lines, port):
@@ -219,8 +223,8 @@ class Machine:
         machines.append(self)
         # The two ends of the wire, here and there.
         self.wire, there = f"gm{number}h{os.getpid() % 100000}", f"gm{number}t{os.getpid() % 100000}"
-        # Parts that run at the same time start one after the other: their process IDs differ by less than a hundred.
-        net = f"10.{100 + os.getpid() % 100}.{50 + number}"
+        # Parts that run at the same time have one parent and different numbers; another run has another parent.
+        net = f"10.{100 + os.getppid() % 15 * 10 + int(os.environ.get('FLEET_PART', 9))}.{50 + number}"
         self.router = f"{net}.1"
         if delay:
             self.line = delay_line(self.wire, there, delay)

@@ -13,6 +13,9 @@ import Testing
 
     @Test func theyAreServedToWhoShowsTheirTokenAlone() async throws {
         try await Running.with(metricsToken: token) { [self] running in
+            // Links are told before the server has connected to the daemon.
+            let (page, _) = try running.open()
+            _ = try page.object("daemon") { $0["connected"] as? Bool == true }
             let client = try HTTPClient(running.port)
             func ask(_ path: String, _ fields: [String: String]) throws -> HTTPClient.Answer {
                 client.request("GET", path, fields)

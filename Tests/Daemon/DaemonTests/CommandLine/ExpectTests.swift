@@ -266,6 +266,7 @@ import FoundationXML
         _ = try gimbal(daemon, ["animate", "--zoom", "9", "--duration", "400ms", "--no-wait"])
         let reached = try gimbal(daemon, ["expect", "--camera", "main", "--timeout", "1m", "--zoom", "9"])
         #expect(reached.status == 0, "\(reached.output)")
+        // These wait until their time is up, which must not be before the daemon has told of the camera.
         // A golden file is read once, however often the camera is checked.
         let golden = try gimbal(nil, ["run", "-"], input: #"{"type":"trace","version":1}"# + "\n").output
         let pipe = Files.temporary().path
@@ -273,12 +274,12 @@ import FoundationXML
         defer { unlink(pipe) }
         let writer = Thread { try? Data(golden.joined(separator: "\n").utf8).write(to: URL(fileURLWithPath: pipe)) }
         writer.start()
-        let other = try gimbal(daemon, ["expect", "--camera", "main", "--timeout", "300ms", "--golden", pipe])
+        let other = try gimbal(daemon, ["expect", "--camera", "main", "--timeout", "3s", "--golden", pipe])
         #expect(other.status == 1 && other.output.joined().contains("golden \(pipe)"), "\(other)")
 
-        let never = try gimbal(daemon, ["expect", "--camera", "main", "--timeout", "100ms", "--zoom", "10"])
+        let never = try gimbal(daemon, ["expect", "--camera", "main", "--timeout", "3s", "--zoom", "10"])
         #expect(never.status == 1 && never.output.joined().contains("1 zoom"), "\(never.output)")
-        let nowhere = try gimbal(daemon, ["expect", "--camera", "lfet", "--timeout", "100ms", "--zoom", "10"])
+        let nowhere = try gimbal(daemon, ["expect", "--camera", "lfet", "--timeout", "3s", "--zoom", "10"])
         #expect(nowhere.status == 1 && nowhere.errors.contains("lfet"), "\(nowhere.errors)")
     }
 }
