@@ -9,11 +9,32 @@ import Testing
     func whatGimbalWebHasStartedEndsWithIt(signal: CInt) throws {
         let socket = TemporaryPath.fresh("sock")
         defer { for name in [socket, socket + ".lock"] { unlink(name) } }
+        let (process, port) = try start(DaemonProcess.gimbal, ["web", "--no-open", "--socket", socket])
+        _ = try HTTPClient(port)
+        _ = try SocketClient(socket)
+        kill(process.processIdentifier, signal)
+        process.waitUntilExit()
+        try waitUntil("the page's server has ended") { (try? HTTPClient(port)) == nil }
+        try waitUntil("the daemon has ended") { (try? SocketClient(socket)) == nil }
+    }
+
+    @Test func gimbalWebEndsInOrderWhileClientsConnect() throws {
+        let program = DaemonProcess.gimbal.deletingLastPathComponent().appendingPathComponent("gimbal-web")
+        for _ in 0..<8 {
+            let (process, port) = try start(program, ["--socket", TemporaryPath.fresh("sock")])
+            let clients = try (0..<3).map { _ in try HTTPClient(port) }
+            kill(process.processIdentifier, SIGTERM)
+            process.waitUntilExit()
+            #expect(process.terminationReason == .exit && process.terminationStatus == 0)
+            withExtendedLifetime(clients) {}
+        }
+    }
+
+    /// Starts a program; returns it and the port of the link that it prints.
+    private func start(_ program: URL, _ arguments: [String]) throws -> (process: Process, port: Int) {
         let (process, output) = (Process(), Pipe())
-        process.executableURL = DaemonProcess.gimbal
-        process.arguments = ["web", "--no-open", "--socket", socket]
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
+        (process.executableURL, process.arguments) = (program, arguments)
+        (process.standardOutput, process.standardError) = (output, FileHandle.nullDevice)
         try process.run()
         var link = ""
         while !link.hasSuffix("\n") {
@@ -21,12 +42,6 @@ import Testing
             try #require(!data.isEmpty)
             link += String(decoding: data, as: UTF8.self)
         }
-        let port = try #require(URL(string: link.trimmingCharacters(in: .whitespacesAndNewlines))?.port)
-        _ = try HTTPClient(port)
-        _ = try SocketClient(socket)
-        kill(process.processIdentifier, signal)
-        process.waitUntilExit()
-        try waitUntil("the page's server has ended") { (try? HTTPClient(port)) == nil }
-        try waitUntil("the daemon has ended") { (try? SocketClient(socket)) == nil }
+        return (process, try #require(URL(string: link.trimmingCharacters(in: .whitespacesAndNewlines))?.port))
     }
 }
