@@ -20,9 +20,10 @@ import Testing
 
     @Test func gimbalWebEndsInOrderWhileClientsConnect() throws {
         let program = DaemonProcess.gimbal.deletingLastPathComponent().appendingPathComponent("gimbal-web")
-        for _ in 0..<8 {
+        for round in 0..<UInt32(8) {
             let (process, port) = try start(program, ["--socket", TemporaryPath.fresh("sock")])
             let clients = try (0..<3).map { _ in try HTTPClient(port) }
+            usleep(round * 200)
             kill(process.processIdentifier, SIGTERM)
             process.waitUntilExit()
             #expect(process.terminationReason == .exit && process.terminationStatus == 0)
