@@ -154,6 +154,14 @@ logs_one_line() {
     [ "$lines" = 'unknown argument "--wrong"; see gimbald --help' ] || { echo "$lines" && false; }
 }
 
+asks_the_kernel() {
+    local filters
+    mapfile -t filters < <(systemctl cat gimbal-mqtt.service | sed -n 's/^SystemCall/--property=&/p')
+    # It has no status 0 where the clock is not synchronized.
+    { systemd-run --quiet --wait --pipe --property=PrivateNetwork=yes "${filters[@]}" gimbal-mqtt --status || true; } |
+        grep 'according to the kernel'
+}
+
 watchdog() {
     with WatchdogSec=3
     systemctl restart gimbald.service
@@ -235,7 +243,8 @@ bridge() {
     check 'it runs as a user of its own' [ "$(ps -o user= -p "$first")" != root ]
     check 'it has no capabilities' grep -Pq '^CapBnd:\t0+$' "/proc/$first/status"
     check 'its system calls are filtered' grep -Pq '^Seccomp:\t2$' "/proc/$first/status"
-    check 'it may ask how good the clock is' within 5 node_says '"clock":{"synchronized":'
+    check 'it tells how good the clock is' within 5 node_says '"clock":{"synchronized":'
+    check 'it may ask the kernel where there is no chronyd' asks_the_kernel
     check 'its own secret is for it alone' bash -c "$(declare -f as_other)
         ! as_other nogroup cat /run/credentials/gimbal-mqtt.service/mqtt 2>/dev/null"
     check 'a camera of the daemon is at the broker' within 5 kept_is kiosk/main/camera '"moving":false'
