@@ -1,6 +1,6 @@
 // Assigns the limited places for connections. Half a handshake or half a request takes a place, too. When places run
 // out, the oldest connection without a token gives way, from the address that has most of those. Invariant: at most
-// `limit` connections have a place, and one that has a stream, feeds or reads metrics keeps it.
+// `limit` connections have a place, and one that has a stream or feeds keeps it.
 
 import NIOCore
 import Synchronization
@@ -47,11 +47,7 @@ final class ConnectionPlaces: Sendable {
             guard state.kept.count + state.addresses.count > limit, let leaving = state.oldestOfMost else { return nil }
             return state.remove(leaving) ? leaving : nil
         }
-        leaving?.eventLoop.execute {
-            // Below TLS, whose closing takes time.
-            let door = try? leaving?.pipeline.syncOperations.context(handlerType: Door.self)
-            door?.close(promise: nil)
-        }
+        if let leaving { Door.close(leaving) }
     }
 
     /// Lets a connection that has shown a token keep its place.
@@ -74,6 +70,14 @@ final class ConnectionPlaces: Sendable {
         private let places: ConnectionPlaces
 
         init(_ places: ConnectionPlaces) { self.places = places }
+
+        /// Closes a connection below TLS, whose closing takes time.
+        static func close(_ channel: any Channel) {
+            channel.eventLoop.execute {
+                let door = try? channel.pipeline.syncOperations.context(handlerType: Door.self)
+                door?.close(promise: nil)
+            }
+        }
 
         func channelActive(context: ChannelHandlerContext) {
             places.enter(context.channel)

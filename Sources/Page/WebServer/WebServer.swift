@@ -146,8 +146,9 @@ package enum WebServer {
         _ child: Child, _ options: ServerOptions, on group: MultiThreadedEventLoopGroup, _ follower: Follower,
         _ pages: Pages, _ places: ConnectionPlaces, begin: (Links, Access) throws -> Void
     ) async throws {
-        let server = try await listen(child, options.listening, on: group, places)
-        guard let address = server.localAddress else {
+        let connections = Connections()
+        let server = try await listen(child, options.listening, on: group, places, connections)
+        guard let address = server.localAddress, address.port != nil else {
             throw StartError(description: "the passed socket is not a TCP socket")
         }
         let (links, access) = try names(options, address)
@@ -168,6 +169,10 @@ package enum WebServer {
                     server.close(promise: nil)
                     pages.finishAll()
                 }
+                guard Task.isCancelled else { throw StartError(description: "the system closed the listening socket") }
+                // What it has accepted before may begin only now.
+                for loop in group.makeIterator() { try await loop.submit {}.get() }
+                await connections.end()
             }
             try await tasks.next()
             tasks.cancelAll()
@@ -176,13 +181,19 @@ package enum WebServer {
 
     private static func listen<Child: ServerChildChannel>(
         _ child: Child, _ listening: ServerOptions.Listening, on group: MultiThreadedEventLoopGroup,
-        _ places: ConnectionPlaces
+        _ places: ConnectionPlaces, _ connections: Connections
     ) async throws -> any Channel {
         // Events of single connections do not belong in a log.
         let logger = Logger(label: "gimbal-web") { _ in SwiftLogNoOpLogHandler() }
         let bootstrap = ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 256)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .serverChannelInitializer { server in
+                // Without descriptors, it tries again after a second.
+                server.eventLoop.makeCompletedFuture {
+                    try server.pipeline.syncOperations.addHandler(AcceptBackoffHandler())
+                }
+            }
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .childChannelOption(.socketOption(.so_sndbuf), value: kernelBuffer)
             .childChannelOption(.writeBufferWaterMark, value: .init(low: 16 << 10, high: 64 << 10))
@@ -191,8 +202,7 @@ package enum WebServer {
                     try channel.pipeline.syncOperations.addHandler(ConnectionPlaces.Door(places))
                 }
                 .flatMap { child.setup(channel: channel, logger: logger) }
-                // Whatever happens to the server meanwhile: NIO ends the process if a connection is not handled.
-                .map { value in _ = Task { await child.handle(value: value, logger: logger) } }
+                .map { value in connections.begin(channel) { await child.handle(value: value, logger: logger) } }
             }
         do {
             switch listening {
@@ -238,4 +248,38 @@ package enum WebServer {
             metricsToken: options.metricsToken)
         return (links, access)
     }
+}
+
+/// The connections that are handled, each in its own task: not in a child of a task that may have been cancelled when one
+/// of them begins, because NIO ends the process if a connection is not handled.
+private final class Connections: Sendable {
+    private let handled = Mutex<[ObjectIdentifier: (channel: any Channel, task: Task<Void, Never>)]>([:])
+
+    func begin(_ channel: any Channel, handle: @escaping @Sendable () async -> Void) {
+        handled.withLock { handled in
+            let task = Task {
+                await handle()
+                _ = self.handled.withLock { $0.removeValue(forKey: ObjectIdentifier(channel)) }
+            }
+            handled[ObjectIdentifier(channel)] = (channel, task)
+        }
+    }
+
+    /// Ends all, and waits for that: streams tell their end first. A client with TLS that does not answer that its
+    /// connection ends, and what takes long, have a second.
+    func end() async {
+        let ending = Task {
+            try await Task.sleep(for: .milliseconds(100))
+            for (channel, _) in all { channel.close(promise: nil) }
+            try await Task.sleep(for: .seconds(1))
+            for (channel, task) in all {
+                ConnectionPlaces.Door.close(channel)
+                task.cancel()
+            }
+        }
+        while let (_, task) = all.first { await task.value }
+        ending.cancel()
+    }
+
+    private var all: [(channel: any Channel, task: Task<Void, Never>)] { handled.withLock { Array($0.values) } }
 }

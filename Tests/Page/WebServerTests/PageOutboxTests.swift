@@ -15,7 +15,8 @@ import Testing
             outbox.add(line, totals)
         }
 
-        func add(reply: [UInt8]) { outbox.add(reply: reply) }
+        @discardableResult
+        func add(reply: [UInt8]) -> Bool { outbox.add(reply: reply) }
         func take() -> PageOutbox.Batch? { outbox.take(totals) }
         func begin(with introduction: [UInt8]) { outbox.begin(with: introduction) }
         func finish() { outbox.finish() }
@@ -111,7 +112,7 @@ import Testing
     @Test func aPageThatReadsNoReplyIsLetGo() {
         let outbox = Outbox()
         let reply = Array(repeating: UInt8(ascii: "x"), count: PageOutbox.mostReplyBytes / 2)
-        for _ in 0..<3 { outbox.add(reply: reply) }
+        #expect((0..<4).map { _ in outbox.add(reply: reply) } == [true, true, false, false])
         #expect(outbox.take() == nil)
     }
 

@@ -27,6 +27,8 @@ import Testing
             kill(process.processIdentifier, SIGTERM)
             process.waitUntilExit()
             #expect(process.terminationReason == .exit && process.terminationStatus == 0)
+            let errors = try #require(process.standardError as? Pipe).fileHandleForReading.readDataToEndOfFile()
+            #expect(String(decoding: errors, as: UTF8.self) == "")
             withExtendedLifetime(clients) {}
         }
     }
@@ -35,7 +37,7 @@ import Testing
     private func start(_ program: URL, _ arguments: [String]) throws -> (process: Process, port: Int) {
         let (process, output) = (Process(), Pipe())
         (process.executableURL, process.arguments) = (program, arguments)
-        (process.standardOutput, process.standardError) = (output, FileHandle.nullDevice)
+        (process.standardOutput, process.standardError) = (output, Pipe())
         try process.run()
         var link = ""
         while !link.hasSuffix("\n") {

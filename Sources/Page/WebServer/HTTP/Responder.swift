@@ -72,11 +72,14 @@ struct Responder: Sendable {
         } catch {
             answer = .refusal(error)
         }
+        // A client that reads nothing may still ask for more.
+        let deadline = limit(limits.requestTime, channel)
         switch answer {
         case .file(let file):
             fields[.contentType] = file.type
             fields[.contentLength] = "\(file.bytes.readableBytes)"
             var body = try await writer.writeHead(HTTPResponse(status: .ok, headerFields: fields))
+            deadline.cancel()
             // In pieces: a client that asks for a file and does not read it costs two of them, and has a deadline.
             var left = request.method == .head ? ByteBuffer() : file.bytes
             while let piece = left.readSlice(length: min(Self.piece, left.readableBytes)), piece.readableBytes > 0 {
@@ -84,7 +87,9 @@ struct Responder: Sendable {
                 // Only the event loop knows whether there was room; the next write waits for it.
                 try await channel.eventLoop.submit {}.get()
             }
+            let deadline = limit(limits.requestTime, channel)
             try await body.finish(nil)
+            deadline.cancel()
         case .taken:
             try await writer.writeResponse(HTTPResponse(status: .noContent, headerFields: fields))
         case .mayAsk:
@@ -103,12 +108,14 @@ struct Responder: Sendable {
                 response: HTTPResponse(status: refusal.status, headerFields: fields),
                 body: request.method == .head ? ResponseBody() : ResponseBody(byteBuffer: body))
         case .stream(let page):
+            deadline.cancel()
             defer {
                 follower.remove(page.outbox)
                 pages.remove(page)
             }
             try await stream(page, fields, writer, channel)
         }
+        deadline.cancel()
     }
 
     private enum Answer {
@@ -156,7 +163,6 @@ struct Responder: Sendable {
         case (.get, "/metrics"), (.head, "/metrics"):
             guard let metered else { fallthrough }
             try access.checkMetrics(request.head)
-            places.keep(channel)
             do {
                 let text = try await metered.metrics().text
                 return .file(PageFile(type: OpenMetrics.contentType, bytes: ByteBuffer(string: text)))
@@ -185,8 +191,9 @@ struct Responder: Sendable {
         guard try access.role(of: request.head) == .feed else {
             throw HTTPRefusal(.forbidden, "this link may only watch; moving cameras needs another one")
         }
+        let page = try pages.page(request.headers[.page])
         places.keep(channel)
-        return try pages.page(request.headers[.page])
+        return page
     }
 
     /// Returns the number of the lease that a request names; `nil` if it names none.
@@ -240,8 +247,13 @@ struct Responder: Sendable {
     private func send(
         _ piece: ByteBuffer, to body: inout some ResponseBodyWriter, within time: TimeAmount, _ channel: any Channel
     ) async throws {
-        let deadline = channel.eventLoop.scheduleTask(in: time) { channel.close(promise: nil) }
+        let deadline = limit(time, channel)
         try await body.write(piece)
         deadline.cancel()
+    }
+
+    /// Closes a connection after a time, unless that is cancelled.
+    private func limit(_ time: TimeAmount, _ channel: any Channel) -> Scheduled<Void> {
+        channel.eventLoop.scheduleTask(in: time) { channel.close(promise: nil) }
     }
 }

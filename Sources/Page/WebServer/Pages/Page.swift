@@ -99,8 +99,8 @@ final class Page: Sendable {
             if let connection = state.connection { return connection }
             let number = state.lastConnection + 1
             let forget: @Sendable () -> Void = { [weak self] in self?.forgetConnection(number) }
-            let channel = Task { [socket, group, outbox] in
-                try await DaemonChannel(socket, on: group, receive: { outbox.add(reply: $0 + [0x0a]) }, end: forget)
+            let channel = Task { [socket, group, pass] in
+                try await DaemonChannel(socket, on: group, receive: pass, end: forget)
             }
             let connection = Connection(number: number, channel: channel)
             (state.connection, state.lastConnection) = (connection, number)
@@ -112,6 +112,14 @@ final class Page: Sendable {
         } catch {
             forgetConnection(connection.number)
             throw HTTPRefusal(.badGateway, "there is no daemon: \(error)", retryAfter: 1)
+        }
+    }
+
+    /// Passes an answer of the daemon on; a page that reads none is ended.
+    private var pass: @Sendable (ArraySlice<UInt8>) -> Void {
+        { [weak self] line in
+            guard let self, !outbox.add(reply: line + [0x0a]) else { return }
+            finish()
         }
     }
 
@@ -132,15 +140,14 @@ final class Page: Sendable {
             "type": .string("recording"), "camera": .string(camera), "ahead": .number(Double(ahead)),
             "progress": .number((progress * 100).rounded() / 100),
         ])
-        outbox.add(reply: line.bytes)
+        if !outbox.add(reply: line.bytes) { finish() }
     }
 
     /// Makes a connection to play a trace over, replacing the page's previous one; the page's stream reports its end.
     func openRecording() async throws(HTTPRefusal) -> DaemonChannel {
         setRecording(nil)
         do {
-            let connection = try await DaemonChannel(
-                socket, on: group, receive: { [outbox] in outbox.add(reply: $0 + [0x0a]) }, end: {})
+            let connection = try await DaemonChannel(socket, on: group, receive: pass, end: {})
             setRecording(connection)
             return connection
         } catch {

@@ -127,13 +127,15 @@ final class PageOutbox: Sendable {
         signal.yield()
     }
 
-    /// Adds an answer to one of the page's own requests.
-    func add(reply: [UInt8]) {
-        let isTooMuch = state.withLock { state in
+    /// Adds an answer to one of the page's own requests; `false` if it is closed, as it is when it reads none of them.
+    func add(reply: [UInt8]) -> Bool {
+        let isOpen = state.withLock { state in
+            if case .over = state.phase { return false }
             state.replies += reply
-            return state.replies.count > Self.mostReplyBytes
+            return state.replies.count <= Self.mostReplyBytes
         }
-        if isTooMuch { finish() } else { signal.yield() }
+        if isOpen { signal.yield() } else { finish() }
+        return isOpen
     }
 
     /// Adds a line.
@@ -180,7 +182,10 @@ final class PageOutbox: Sendable {
 
     /// Closes the page.
     func finish() {
-        state.withLock { $0.phase = .over }
+        state.withLock { state in
+            state.phase = .over
+            state.replies = []
+        }
         signal.finish()
     }
 }
