@@ -71,7 +71,7 @@ import GimbalProtocol
     /// handled, but its replay stops.
     public func hangUp(_ peer: Peer, at now: Double) {
         guard !peer.isClosed else { return }
-        if peer.sendsTrace || peer.input.isDiscarding { return close(peer, at: now) }
+        if peer.isPlaying || peer.input.isDiscarding { return close(peer, at: now) }
         stopSending(to: peer)
         if peer.input.hasEnded { parts.sender.enqueue(peer) } else { endOfInput(peer, at: now) }
     }
@@ -79,7 +79,11 @@ import GimbalProtocol
     /// Notes that the client has sent its last byte. What it sent is still handled, and it may continue to read.
     public func endOfInput(_ peer: Peer, at now: Double) {
         guard !peer.isClosed, !peer.input.hasEnded else { return }
-        if peer.input.isDiscarding { return close(peer, at: now) }
+        if peer.input.isDiscarding {
+            // It still reads its answers, which set the time of its end.
+            if !peer.hasUnsent { close(peer, at: now) }
+            return
+        }
         peer.input.end()
         intake.attend(to: peer, at: now)
     }

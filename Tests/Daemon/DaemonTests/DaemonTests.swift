@@ -111,6 +111,20 @@ import Testing
         #expect(try keepsPlaying(other))
     }
 
+    @Test func whoHalfClosesMayGoWithoutReadingItsAnswers() throws {
+        let daemon = try DaemonProcess()
+        let (feed, other) = (try SocketClient(daemon.socket), try SocketClient(daemon.socket))
+        let moves = (0..<4000).map {
+            "{\"type\":\"move\",\"id\":1,\"timeMs\":\(Double($0) / 4),\"update\":{\"kind\":\"set-bearing\",\"bearing\":\($0 % 360)}}\n"
+        }
+        try feed.send(Array(("{\"type\":\"trace\",\"version\":1}\n" + moves.joined()).utf8))
+        feed.halfClose()
+        try waitUntilReplays(other, are: 1)
+        feed.close()
+        try waitUntilReplays(other, are: 0)
+        #expect(try other.ask(#"{"type":"get-camera"}"#)["position"]?["bearing"]?.number == Double(3999 % 360))
+    }
+
     @Test func whoWritesAndClosesHasAllOfItTaken() throws {
         let daemon = try DaemonProcess()
         for isReading in [true, false] {

@@ -70,7 +70,10 @@ public final class Peer {
     public var isBlocked: Bool { output.state == .blocked }
 
     /// Whether its lines belong to a trace, until its `trace-end` has been handled.
-    public var sendsTrace: Bool { if case .none = sentTrace.state { false } else { true } }
+    var sendsTrace: Bool { if case .none = sentTrace.state { false } else { true } }
+
+    /// Whether its trace is being played.
+    public var isPlaying: Bool { replay != nil }
 
     /// Whether its lines belong to a trace but come after its end, and so move nothing.
     var sendsBehindTheEnd: Bool {

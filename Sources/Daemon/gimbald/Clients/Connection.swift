@@ -116,10 +116,11 @@ final class Connection: Watcher, Outlet {
         let count = receive(for: peer)
         pace = SocketExchange.isMuch(count) ? .fast : .usual
         if count > 0 { return }
-        if count == 0 {
+        // A half-closed client that closes the rest, and leaves answers unread, resets the connection.
+        if count == 0 || errno == ECONNRESET && input == .halfClosed {
             let mayGo = input == .halfClosed
             input = .ended
-            if isHungUp(), !mayGo || !peer.sendsTrace { endAsHungUp() }
+            if isHungUp(), !mayGo || !peer.isPlaying { endAsHungUp() }
             guard self.peer != nil else { return }
             update()
             daemon.hub.endOfInput(peer, at: daemon.now())
@@ -140,7 +141,7 @@ final class Connection: Watcher, Outlet {
         let isHungUp = isHungUp()
         switch input {
         case .open where isHungUp: endAsHungUp()
-        case .ended where isHungUp && peer?.sendsTrace == false: endAsHungUp()
+        case .ended where isHungUp && peer?.isPlaying == false: endAsHungUp()
         case .open, .halfClosed, .ended, .hungUp: break
         }
     }
