@@ -157,7 +157,7 @@ final class CameraRegistry {
         makePermanent(camera)
         camera.registration.lifetime = .removed
         // Peers that used it may refer to it for long.
-        camera.log.freeMemory()
+        camera.freeMemory()
         camera.registration.isUnsaved = false
         markUnsaved(camera)
         freeSlots.append(camera.registration.slot)

@@ -124,6 +124,8 @@ final class CameraRunner {
         if camera.nextTick != nil, camera.replay == nil { animating.insert(camera) }
         if camera.hasIdleAction { scheduleIdleAction(of: camera) }
         if camera.readers.wantMore { serveReaders(of: camera) }
+        // A change too small to be printed has a cost, too.
+        if effects.lines == 0 { turns.add(work: 1) }
         send(effects, of: camera)
         if !camera.waits.isEmpty { waits.end(for: camera) }
     }

@@ -294,6 +294,13 @@ final class HostedCamera {
         }
     }
 
+    /// Frees what a removed camera no longer needs.
+    func freeMemory() {
+        log.freeMemory()
+        moment.gestures = GestureTracker(moment.setup.gestures)
+        moment.surfaces = TouchSurfaces(limit: moment.surfaces.limit)
+    }
+
     /// Ends gestures and motion where they are.
     private func stop() {
         moment.gestures.cancelAll()

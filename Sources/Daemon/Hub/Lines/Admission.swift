@@ -126,6 +126,12 @@ struct Admission {
             try check(
                 playOut.waitingCount(before: presentation.presentAt) + index, below: PlayOut.most, "presentAt",
                 "at most \(PlayOut.most) positions may wait for their time")
+        case .getReplay, .clients:
+            // Each answer may be long, and an array is answered as a whole.
+            let type = requests[index].body.type
+            guard !requests[..<index].contains(where: { $0.body.type == type }) else {
+                throw WireError(.limitReached, field: "type", "an array may have \"\(type)\" only once")
+            }
         case .set(let change): try admit(change, index, camera)
         case .removeCamera:
             if camera?.replay?.makesWay == false { throw .busy }

@@ -94,12 +94,13 @@ struct KeptLines: Codable {
         return part.times[line - part.first]
     }
 
-    /// Decodes a kept line, which was decoded without an error before.
-    func requests(of line: Int, _ decoder: inout RequestDecoder) -> [Request] {
+    /// Decodes a kept line, which was decoded without an error before; also returns how many bytes it has.
+    func requests(of line: Int, _ decoder: inout RequestDecoder) -> (requests: [Request], byteCount: Int) {
         let part = parts[part(of: line)]
         let index = line - part.first
         let start = index == 0 ? 0 : Int(part.ends[index - 1])
-        return (try? decoder.decode(part.text.span.extracting(start..<Int(part.ends[index])))) ?? []
+        let bytes = start..<Int(part.ends[index])
+        return ((try? decoder.decode(part.text.span.extracting(bytes))) ?? [], bytes.count)
     }
 
     /// Returns the index of the part that holds a line.

@@ -129,7 +129,9 @@ struct Checkpoints {
 
     /// Drops checkpoints whose next line is no longer kept.
     mutating func drop(before line: Int) {
-        while let first = all.first, first.run.line < line { byteCount -= all.removeFirst().byteCount }
+        let count = all.prefix { $0.run.line < line }.count
+        byteCount -= all[..<count].reduce(0) { $0 + $1.byteCount }
+        all.removeFirst(count)
     }
 
     /// Returns the last checkpoint that is not after a time.

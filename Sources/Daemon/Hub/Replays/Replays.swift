@@ -151,8 +151,9 @@ final class Replays {
             didStep(replay, at: now)
         case .kept(let time):
             replay.playbackRun.time = time
-            let requests = replay.lines.requests(of: replay.playbackRun.line, &decoder)
+            let (requests, byteCount) = replay.lines.requests(of: replay.playbackRun.line, &decoder)
             turns.add(work: requests.count)
+            turns.add(bytes: byteCount)
             for request in requests {
                 // A stored trace plays with the camera's own settings.
                 if replay.isAttract, case .set = request.body { continue }
@@ -171,8 +172,8 @@ final class Replays {
 
     /// Returns when a step is due, in the hub's time.
     private func due(_ step: ReplayRun.Step, in replay: Replay) -> Double {
-        // A round may take no time at all; an endless loop of such rounds would starve everything else.
-        if case .finished = step, replay.hasAnotherRound, replay.playback.loop == .forever {
+        // A round may take no time at all; a loop of very many such rounds would keep the processor busy.
+        if case .finished = step, replay.hasAnotherRound {
             return replay.roundStart + (replay.isAttract ? 1000 : 1) * Self.shortestRound
         }
         guard replay.seek == nil, replay.isPlaying, let time = step.time else { return -.infinity }

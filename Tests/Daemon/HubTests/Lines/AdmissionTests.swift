@@ -158,6 +158,17 @@ import Testing
         #expect(least > 0.6 * most, "\(seqs)")
     }
 
+    @Test func removedCameraKeepsNoGestures() throws {
+        let host = HubHost()
+        let peer = host.connect()
+        peer.send(#"{"type":"pan","phase":"began","camera":"left"}"#)
+        peer.send(#"{"type":"touch","camera":"left","touches":[{"id":1,"x":2,"y":3}]}"#)
+        let camera = try #require(host.hub.parts.registry.sorted.first)
+        #expect(camera.gestures.count > 0 && !camera.surfaces.all.isEmpty)
+        peer.send(#"{"type":"remove-camera","camera":"left"}"#)
+        #expect(camera.gestures.count == 0 && camera.surfaces.all.isEmpty)
+    }
+
     @Test func camerasThatAnArrayMakesAreCountedOnce() throws {
         let host = HubHost { $0.cameras = 2 }
         let peer = host.connect()
@@ -174,6 +185,15 @@ import Testing
             peer.compact()
             #expect(host.hub.parts.registry.sorted.map(\.name) == cameras, "\(line)")
         }
+    }
+
+    @Test(arguments: ["get-replay", "clients"])
+    func arrayAsksForALongAnswerOnlyOnce(type: String) throws {
+        let host = HubHost()
+        let peer = host.connect()
+        #expect(try peer.ask(#"[{"type":"ping"},{"type":"\#(type)"}]"#)["code"]?.string != "limit-reached")
+        let refused = try peer.ask(#"[{"type":"\#(type)"},{"type":"ping"},{"type":"\#(type)"}]"#)
+        #expect(refused["code"]?.string == "limit-reached" && refused["field"]?.string == "type")
     }
 
     @Test func eachObjectOfAnArrayCountsAsOneMoreSubscription() throws {

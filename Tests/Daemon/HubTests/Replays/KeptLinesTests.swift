@@ -13,7 +13,9 @@ import Testing
 
     private func label(_ line: Int, of lines: KeptLines) throws -> String {
         var decoder = RequestDecoder()
-        guard case .marker(let label) = try #require(lines.requests(of: line, &decoder).first).body else { return "" }
+        guard case .marker(let label) = try #require(lines.requests(of: line, &decoder).requests.first).body else {
+            return ""
+        }
         return label
     }
 

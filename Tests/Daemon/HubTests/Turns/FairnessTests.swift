@@ -211,6 +211,33 @@ import GimbalProtocol
         #expect(peer.peer.isClosed)
     }
 
+    @Test func halfClosedSlowReaderGetsAllRepliesAfterARefusedHeader() {
+        let host = HubHost()
+        let peer = host.connect()
+        peer.makeRoom(0)
+        for id in 1...50 { peer.send("{\"type\":\"ping\",\"id\":\(id)}") }
+        peer.send(#"{"type":"trace","version":2,"id":"x"}"#)
+        peer.halfClose()
+        peer.makeRoom(nil)
+        host.pass(Limits().lingerMs)
+        #expect(peer.lines().count == 51)
+        #expect(peer.peer.isClosed)
+    }
+
+    @Test func framesThatChangeNothingVisibleTakeTurns() throws {
+        let host = HubHost()
+        let peer = host.connect()
+        peer.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":5}}"#)
+        peer.send(#"{"type":"trace","version":1,"speed":"max"}"#)
+        peer.send(
+            #"{"type":"animate","timeMs":0,"durationMs":600000,"update":{"kind":"zoom-to","zoom":5.00000000000001}}"#)
+        peer.send(#"{"type":"trace-end"}"#)
+        host.turn()
+        #expect(peer.lines() == [])
+        host.pass(1000)
+        #expect(try peer.types() == ["trace-ended"])
+    }
+
     @Test func clientThatGoesBeforeItsRefusedHeaderIsReadIsClosed() {
         let host = HubHost()
         let peer = host.connect()
