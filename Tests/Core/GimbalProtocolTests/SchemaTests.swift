@@ -39,6 +39,7 @@ private struct Members {
         if let type = condition["type"]?.string {
             switch value {
             case .null: return type == "null"
+            case .bool: return type == "boolean"
             case .string: return type == "string"
             case .array: return type == "array"
             default: return false
@@ -53,6 +54,49 @@ private struct Members {
             guard case .object(let properties)? = part["properties"] else { return }
             all.merge(properties) { first, _ in first }
         }
+    }
+
+    func required(_ schema: JSON, _ value: JSON) -> Set<String> {
+        // Conditions, which are parts, too, say what they require along with a constant.
+        let parts = parts(schema, value).filter { $0["type"] != nil || $0["properties"] == nil }
+        return Set(parts.flatMap { $0["required"]?.array ?? [] }.compactMap(\.string))
+    }
+
+    /// Returns values that a member may have, and some that it may not have, as far as they depend on nothing else.
+    func samples(_ schema: JSON, _ value: JSON) -> (allowed: [JSON], refused: [JSON]) {
+        var (allowed, refused): ([JSON], [JSON]) = ([], [])
+        for part in parts(schema, value) {
+            if let words = part["enum"]?.array {
+                allowed += words
+                refused += [.string("no-word"), .number(1)]
+            }
+            if let least = part["minimum"]?.number {
+                allowed.append(.number(least))
+                refused.append(.number(least - max(abs(least) / 1e6, 0.01)))
+            }
+            if let most = part["maximum"]?.number {
+                allowed.append(.number(most))
+                refused.append(.number(most + max(abs(most) / 1e6, 0.01)))
+            }
+            if let least = part["exclusiveMinimum"]?.number { refused.append(.number(least)) }
+            if let most = part["maxLength"]?.number {
+                allowed.append(.string(String(repeating: "a", count: Int(most))))
+                refused.append(.string(String(repeating: "a", count: Int(most) + 1)))
+            }
+            if part["minLength"]?.number == 1 { refused.append(.string("")) }
+        }
+        let ofEachType: [(String, JSON)] = [
+            ("null", .null), ("boolean", .bool(true)), ("integer", .number(7)), ("number", .number(0.5)),
+            ("string", .string("a")), ("array", .array([])), ("object", .object([:])),
+        ]
+        for (type, value) in ofEachType {
+            let types = parts(schema, value).compactMap { $0["type"].map { $0.array ?? [$0] } }
+            let isAllowed = types.allSatisfy {
+                $0.contains(.string(type)) || type == "integer" && $0.contains(.string("number"))
+            }
+            if !isAllowed { refused.append(value) }
+        }
+        return (allowed, refused)
     }
 
     /// The names of all members anywhere in the schema.
@@ -70,16 +114,16 @@ private struct Members {
         return names(schema)
     }
 
-    /// Calls a body with every object in a value: its path, its members according to the schema, and a function that
-    /// sets one of its members in the whole.
+    /// Calls a body with every object in a value: its path, its schema, and a function that sets one of its members in
+    /// the whole, or removes it.
     func visit(
         _ schema: JSON, _ value: JSON, at path: String = "", _ rebuild: @escaping (JSON) -> JSON = { $0 },
-        _ body: (_ path: String, _ known: Set<String>, _ object: [String: JSON], _ with: (String, JSON) -> JSON) -> Void
+        _ body: (_ path: String, _ schema: JSON, _ object: [String: JSON], _ with: (String, JSON?) -> JSON) -> Void
     ) {
         switch value {
         case .object(let object):
             let properties = properties(schema, value)
-            body(path, Set(properties.keys), object) { name, member in
+            body(path, schema, object) { name, member in
                 var changed = object
                 changed[name] = member
                 return rebuild(.object(changed))
@@ -138,7 +182,8 @@ private let wrong = JSON.array([.array([])])
             let json = try JSON(String(decoding: line, as: UTF8.self))
             let normal = meaning(of: json)
             #expect(normal.hasPrefix("1 "), "\(json.text): \(normal)")
-            members.visit(members.definition("clientMessage"), json) { path, properties, object, with in
+            members.visit(members.definition("clientMessage"), json) { path, schema, object, with in
+                let properties = Set(members.properties(schema, .object(object)).keys)
                 let place = "\(request.type)\(path)\(object["kind"]?.string.map { "(\($0))" } ?? "")"
                 #expect(Set(object.keys).isSubset(of: properties), "\(place) is written with more than the schema has")
                 wanted[place, default: []].formUnion(properties)
@@ -152,6 +197,57 @@ private let wrong = JSON.array([.array([])])
             #expect(read.subtracting(properties) == [], "\(place): code reads what the schema does not have")
             #expect(properties.subtracting(read) == [], "\(place): the schema has what code does not read")
         }
+    }
+
+    /// Returns the member that an error about a request names, without its path; `nil` if the request is right.
+    private func refused(_ request: JSON) -> String? {
+        var decoder = RequestDecoder()
+        let line = Array(request.text.utf8)
+        do {
+            _ = try decoder.decode(line.span)
+            return nil
+        } catch {
+            return error.error.field?.split(separator: ".").last.map(String.init) ?? ""
+        }
+    }
+
+    /// Values that another member of every request in these tests forbids: the other end of a range, another way to say
+    /// the same, or the same again.
+    private static let excluded: Set = [
+        "animate/maxDurationMs", "animate/curve", "seek-replay/byMs", "seek-replay/marker", "set-zoom-range/minZoom",
+        "touch/touches/*/id", "trace/minZoom", "trace/untilMs",
+    ]
+
+    @Test func theSchemaAndTheDecoderAllowTheSameValues() throws {
+        let members = try Members()
+        // Some members count only in some requests of a type: what matters is whether a value is ever taken, or refused.
+        var (allowed, refused): ([String: Bool], [String: Bool]) = ([:], [:])
+        func note(_ sample: String, in all: inout [String: Bool], _ isRight: Bool) {
+            all[sample] = isRight || all[sample] ?? false
+        }
+        for request in everyRequest {
+            let line = try request.line(camera: "left", id: 1, timeMs: 2, creates: false)
+            let json = try JSON(String(decoding: line, as: UTF8.self))
+            members.visit(members.definition("clientMessage"), json) { path, schema, object, with in
+                let required = members.required(schema, .object(object))
+                for (name, schema) in members.properties(schema, .object(object)) where name != "type" {
+                    let place = "\(request.type)\(path)/\(name)"
+                    let samples = members.samples(schema, object[name] ?? .null)
+                    for value in samples.allowed where !Self.excluded.contains(place) {
+                        note("\(place): \(value.text)", in: &allowed, self.refused(with(name, value)) != name)
+                    }
+                    for value in samples.refused {
+                        note("\(place): \(value.text)", in: &refused, self.refused(with(name, value)) != nil)
+                    }
+                    if required.contains(name) {
+                        note("\(place) left out", in: &refused, self.refused(with(name, nil)) != nil)
+                    }
+                }
+            }
+        }
+        #expect(allowed.filter { !$0.value }.map(\.key) == [], "in the schema, and refused")
+        #expect(refused.filter { !$0.value }.map(\.key) == [], "not in the schema, and taken")
+        #expect(allowed.count > 200 && refused.count > 1000)
     }
 
     // MARK: Answers
@@ -238,7 +334,8 @@ private let wrong = JSON.array([.array([])])
             let type = try #require(json["type"]?.string)
             types.insert(type)
             let normal = try ServerLine(line: json.text.utf8)
-            members.visit(members.definition("serverLine"), json) { path, properties, object, with in
+            members.visit(members.definition("serverLine"), json) { path, schema, object, with in
+                let properties = Set(members.properties(schema, .object(object)).keys)
                 // The input to a camera is a request, and so is the cause of its motion.
                 guard !(type + path).hasPrefix("gesture/line"), !path.hasPrefix("/motion/request") else { return }
                 let place = "\(type)\(path)"
