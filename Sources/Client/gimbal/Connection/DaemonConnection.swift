@@ -22,6 +22,8 @@ final class DaemonConnection {
     }
 
     private var socket: LineSocket
+    /// The path of the daemon's socket.
+    let path: String
     /// The limit of --timeout, for the whole command.
     private let limit: TimeLimit?
     /// The time limit of the daemon's answer; `nil` if it owes none.
@@ -46,10 +48,10 @@ final class DaemonConnection {
         limit = isLimited ? options.timeout.map { TimeLimit(milliseconds: $0.milliseconds) } : nil
         let timeout = options.timeout?.milliseconds ?? TimeLimit.usualAnswer
         do {
-            socket = LineSocket(
-                try UnixSocket.connect(
-                    toFirstOf: options.candidates, timeout: Int(min(timeout, 1e12).rounded(.up))
-                ).descriptor)
+            let connected = try UnixSocket.connect(
+                toFirstOf: options.candidates, timeout: Int(min(timeout, 1e12).rounded(.up)))
+            socket = LineSocket(connected.descriptor)
+            path = connected.path
         } catch {
             try Interrupt.check()
             throw Self.failure(error, options, timeout)
@@ -67,7 +69,7 @@ final class DaemonConnection {
         let isOne = places.count == 1
         let isLocked = error.attempts.first { [EACCES, EPERM].contains($0.error.code) }
         switch last.error.code {
-        case ECONNREFUSED where isOne && !isSocket(last.path): return Failure(.usage, "\(last.path) is not a socket")
+        case ECONNREFUSED where isOne && isOtherFile(last.path): return Failure(.usage, "\(last.path) is not a socket")
         case EAGAIN:
             return Failure(.unavailable, "the daemon at \(last.path) accepted no connection within \(spoken(timeout))")
         case ENAMETOOLONG: return Failure(.usage, "\(last.error)")
@@ -84,9 +86,10 @@ final class DaemonConnection {
         }
     }
 
-    private static func isSocket(_ path: String) -> Bool {
+    /// Whether there is a file that is not a socket. A daemon that starts removes a stale socket.
+    private static func isOtherFile(_ path: String) -> Bool {
         var status = stat()
-        return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK
+        return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFSOCK
     }
 
     // MARK: Sending

@@ -11,9 +11,13 @@ final class Running {
     let output = Pipe()
     private let errors = Pipe()
 
-    init(_ arguments: [String], environment: [String: String] = [:], readsPipe: Bool = false) throws {
-        process.executableURL = DaemonProcess.gimbal
-        process.arguments = arguments
+    /// - Parameter before: the program, with arguments, that runs it.
+    init(
+        _ arguments: [String], before: [String] = [], environment: [String: String] = [:], readsPipe: Bool = false
+    ) throws {
+        let words = before + [DaemonProcess.gimbal.path] + arguments
+        process.executableURL = URL(fileURLWithPath: words[0])
+        process.arguments = Array(words.dropFirst())
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardInput = readsPipe ? input : FileHandle.nullDevice
         process.standardOutput = output

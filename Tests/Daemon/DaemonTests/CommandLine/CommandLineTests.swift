@@ -1,6 +1,7 @@
 // `gimbal` as a user's shell sees it: in a pipe, with its exit status.
 
 import Foundation
+import Service
 import TestSupport
 import Testing
 
@@ -175,6 +176,66 @@ func subcommands() throws -> [String] {
                 || lines.map { $0["camera"]?.string } == ["a", "b", "a", "b"])
         #expect(lines.map { $0["seq"]?.number } == [3, 3, 6, 6])
         #expect(said.contains("waiting for it") && !said.contains("missed"))
+    }
+
+    /// Ends a watcher's daemon, keeps it away for several attempts to reconnect, and starts it again; returns the idle
+    /// event that the watcher has seen, with its exit status.
+    ///
+    /// - Parameters:
+    ///   - watcher: starts it, to end after one idle event.
+    ///   - meanwhile: what happens while the daemon is away, at its socket's path.
+    private func watched(
+        from socket: String, by watcher: () throws -> Running, meanwhile: () throws -> Void
+    ) throws -> (status: CInt, event: JSON?) {
+        let daemon = try DaemonProcess(socket: socket)
+        let running = try watcher()
+        let client = try SocketClient(socket)
+        try waitUntil("the watcher has subscribed") { try client.counter("subscriptions") == 1 }
+        #expect(daemon.end(SIGTERM) == 0)
+        try meanwhile()
+        let next = try DaemonProcess(socket: socket)
+        try waitUntil("the watcher is back, or has ended") {
+            try !running.process.isRunning || next.ask(#"{"type":"stats"}"#)["subscriptions"]?.number == 1
+        }
+        _ = try next.ask(#"{"type":"move","id":1,"update":{"kind":"zoom-to","zoom":5}}"#)
+        let (status, output, _) = running.wait()
+        return (status, try output.split(separator: "\n").last.map { try JSON(String($0)) })
+    }
+
+    /// Long enough for two attempts to reconnect.
+    private func waitForAttempts() { usleep(500_000) }
+
+    @Test func aWatcherWaitsForItsOwnDaemon() throws {
+        let (own, other) = (Folder(), Folder())
+        let another = try DaemonProcess(socket: other.path("gimbal.sock"))
+        let (status, event) = try watched(from: own.path("gimbal.sock")) {
+            try Running(
+                ["watch", "--reconnect", "--events", "idle", "--count", "1"],
+                environment: ["GIMBAL_SOCKET": "", "RUNTIME_DIRECTORY": own.path, "XDG_RUNTIME_DIR": other.path])
+        } meanwhile: {
+            waitForAttempts()
+            // A watcher that has moved there ends with this.
+            _ = try another.ask(#"{"type":"move","id":1,"update":{"kind":"zoom-to","zoom":7}}"#)
+        }
+        #expect(status == 0 && event?["position"]?["zoom"]?.number == 5)
+    }
+
+    /// Between making its socket and admitting its group, a daemon refuses a member of that group. Here root is refused,
+    /// without the capabilities by which it would ignore a file's mode.
+    @Test(.needsRoot, .needs("setpriv")) func aWatcherWaitsForADaemonThatDoesNotAdmitItYet() throws {
+        let folder = Folder()
+        let socket = folder.path("gimbal.sock")
+        let (status, event) = try watched(from: socket) {
+            try Running(
+                ["watch", "--reconnect", "--events", "idle", "--count", "1", "--socket", socket],
+                before: ["/usr/bin/setpriv", "--bounding-set=-all"])
+        } meanwhile: {
+            let closed = try ListeningSocket(path: socket, mode: 0)
+            waitForAttempts()
+            closed.remove()
+            close(closed.descriptor)
+        }
+        #expect(status == 0 && event?["position"]?["zoom"]?.number == 5)
     }
 
     @Test func noDaemonIsOneClearLine() throws {

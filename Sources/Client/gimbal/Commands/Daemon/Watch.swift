@@ -76,6 +76,8 @@ struct Watch: ParsableCommand {
 private final class WatchSession {
     private let options: Watch
     private var connection: DaemonConnection
+    /// Where to reconnect: only to the daemon that was watched, as another has other cameras.
+    private var socket: SocketOptions
     private let output = Output()
     private var watched: Set<String>
     private var left: Int
@@ -87,6 +89,8 @@ private final class WatchSession {
     init(_ options: Watch) throws {
         self.options = options
         connection = try DaemonConnection(options.socket)
+        socket = options.socket
+        socket.socket = connection.path
         let named = options.cameras.isEmpty && !options.all ? [.main] : options.cameras
         watched = Set(named.map(\.text))
         left = options.count ?? .max
@@ -129,9 +133,11 @@ private final class WatchSession {
             try Interrupt.wait(milliseconds: Int(Reconnection().delay(before: attempts) / .milliseconds(1)))
             attempts += 1
             do {
-                connection = try DaemonConnection(options.socket)
+                connection = try DaemonConnection(socket)
                 return try subscribe()
-            } catch let failure as Failure where failure.status == .unavailable {}
+            } catch let failure as Failure where [.unavailable, .noPermission].contains(failure.status) {
+                // A daemon that starts lets its group in only after it has made its socket.
+            }
         }
     }
 
