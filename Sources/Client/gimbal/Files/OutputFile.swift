@@ -40,7 +40,7 @@ final class OutputFile {
     /// Whether the file did not exist before.
     private var isNew = false
     private var hasBegun = false
-    /// Bytes whose writing a signal has interrupted; later ones follow them.
+    /// Bytes whose writing has failed or was interrupted by a signal; later ones follow them.
     private var unwritten: ArraySlice<UInt8> = []
     /// The beginning of a line for a terminal, where lines are made printable as a whole.
     private var line: [UInt8] = []
@@ -171,8 +171,27 @@ final class OutputFile {
         // The old contents are dropped only when there is something to replace them.
         if !hasBegun, name != nil, style == .growing { _ = ftruncate(descriptor, 0) }
         hasBegun = true
-        try writeOut(&unwritten, to: descriptor, named: name ?? "standard output")
+        let bytes = unwritten
+        do {
+            try writeOut(&unwritten, to: descriptor, named: name ?? "standard output")
+        } catch {
+            if style != .whole { takeBackLine(of: bytes) }
+            throw error
+        }
         unwritten = []
+    }
+
+    /// Removes the last line from a regular file if only a part of it was written, as when a disk is full.
+    ///
+    /// - Parameter bytes: what was to be written.
+    private func takeBackLine(of bytes: ArraySlice<UInt8>) {
+        let written = bytes[..<unwritten.startIndex]
+        let start = written.lastIndex(of: 0x0a).map { $0 + 1 } ?? written.startIndex
+        let end = lseek(descriptor, 0, SEEK_CUR) - off_t(written.endIndex - start)
+        // Fails for a pipe or a device.
+        guard start < written.endIndex, ftruncate(descriptor, end) == 0 else { return }
+        _ = lseek(descriptor, end, SEEK_SET)
+        unwritten = bytes[start...]
     }
 
     /// Writes the last bytes, and puts the file in its place.

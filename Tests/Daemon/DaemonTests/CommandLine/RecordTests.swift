@@ -142,6 +142,26 @@ import Testing
         #expect(types.last == "trace-end")
     }
 
+    /// A limit on file sizes acts like a full disk: a write is cut short, and the next one fails.
+    @Test(arguments: ["", "--append"]) func whatFitsOnAFullDiskIsATrace(_ option: String) throws {
+        let daemon = try DaemonProcess()
+        let file = daemon.socket + ".ndjson"
+        let script = #"""
+            (trap "" XFSZ; ulimit -f 4; exec "$1" record -o "$2" $3) &
+            until "$1" send '{"type":"stats"}' | grep -q '"subscriptions":1'; do sleep 0.01; done
+            for _ in {1..200}; do echo '{"type":"move","update":{"kind":"zoom-in"}}'; done | "$1" send
+            wait $!
+            """#
+        let (status, _, errors) = try DaemonProcess.run(
+            URL(fileURLWithPath: "/bin/bash"), ["-c", script, "bash", DaemonProcess.gimbal.path, file, option],
+            environment: ["GIMBAL_SOCKET": daemon.socket])
+        #expect(status == 74 && errors.contains("File too large"), "\(errors)")
+        let text = try String(contentsOfFile: file, encoding: .utf8)
+        #expect(text.utf8.count > 3800 && text.hasSuffix("}\n"))
+        let (damaged, findings, _) = try gimbal(nil, ["check", file])
+        #expect(damaged == 0, "\(findings)")
+    }
+
     @Test func wrongUsageIsTold() throws {
         for arguments in [["--duration", "-5"], ["--duration", "soon"], ["--camera", "a b"]] {
             #expect(try gimbal(nil, ["record"] + arguments).status == 64)
