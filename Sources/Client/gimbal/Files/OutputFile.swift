@@ -73,7 +73,8 @@ final class OutputFile {
             try open(name, O_WRONLY | (isThere ? 0 : O_CREAT | O_EXCL))
             isNew = !isThere
         } else {
-            let part = "\(name).\(getpid()).part"
+            // Random, as what was left behind may have the process's number: in a container it is often the same.
+            let part = "\(name).\(String(UInt32.random(in: 0 ... .max), radix: 16)).part"
             try open(part, O_WRONLY | O_CREAT | O_EXCL)
             self.part = part
             removal = Interrupt.removeAtEnd(part)

@@ -227,6 +227,16 @@ final class Running {
         #expect(folder.names == ["in.ndjson", "out.svg"])
     }
 
+    /// In a container, each run of a program often has the same process number.
+    @Test func whatAnEndedProcessLeftBehindIsNotInTheWayOfTheNextWithItsNumber() throws {
+        let folder = Folder()
+        let script = #"cd "$1" && touch out.ndjson.$$.part && exec "$0" make pinch -o out.ndjson"#
+        let (status, _, errors) = try DaemonProcess.run(
+            URL(fileURLWithPath: "/bin/bash"), ["-c", script, DaemonProcess.gimbal.path, folder.path])
+        #expect(status == 0, "\(errors)")
+        #expect(folder.names.count == 2 && folder.names.first == "out.ndjson")
+    }
+
     @Test func aRecordingThatCannotBeWrittenFailsAtOnce() throws {
         let daemon = try DaemonProcess()
         let folder = Folder()
