@@ -120,6 +120,17 @@ struct Interrupt: Error {
         try check()
     }
 
+    /// Waits until a descriptor that does not block can be written to, unless a signal arrives.
+    static func waitForRoom(in output: CInt) throws(Interrupt) {
+        // A signal that marks the end of the input may leave its descriptor readable.
+        var ready = [
+            pollfd(fd: output, events: CShort(POLLOUT), revents: 0),
+            pollfd(fd: last == nil ? descriptor : -1, events: CShort(POLLIN), revents: 0),
+        ]
+        _ = unsafe poll(&ready, nfds_t(ready.count), -1)
+        try check()
+    }
+
     /// Throws the signal that has arrived, unless it marks the end of the input.
     static func check() throws(Interrupt) {
         if let interrupt = last, !endsInput.load(ordering: .relaxed) { throw interrupt }

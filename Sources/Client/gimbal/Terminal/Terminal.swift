@@ -168,6 +168,8 @@ func writeOut(_ bytes: inout ArraySlice<UInt8>, to descriptor: CInt, named name:
         try Interrupt.check()
         switch error.code {
         case EINTR: break
+        // Another program that shares the pipe or the terminal has made it non-blocking.
+        case EAGAIN: try Interrupt.waitForRoom(in: descriptor)
         case EPIPE: throw ClosedOutput()
         default: throw Failure(.ioError, "\(error)")
         }

@@ -11,10 +11,14 @@ final class Running {
     let output = Pipe()
     private let errors = Pipe()
 
-    /// - Parameter before: the program, with arguments, that runs it.
+    /// - Parameters:
+    ///   - before: the program, with arguments, that runs it.
+    ///   - outputBlocks: whether a write to its standard output waits for room.
     init(
-        _ arguments: [String], before: [String] = [], environment: [String: String] = [:], readsPipe: Bool = false
+        _ arguments: [String], before: [String] = [], environment: [String: String] = [:], readsPipe: Bool = false,
+        outputBlocks: Bool = true
     ) throws {
+        if !outputBlocks { _ = fcntl(output.fileHandleForWriting.fileDescriptor, F_SETFL, O_NONBLOCK) }
         let words = before + [DaemonProcess.gimbal.path] + arguments
         process.executableURL = URL(fileURLWithPath: words[0])
         process.arguments = Array(words.dropFirst())
@@ -46,6 +50,16 @@ final class Running {
         process.waitUntilExit()
         let status = process.terminationStatus
         return (process.terminationReason == .exit ? status : -status, text, said)
+    }
+
+    /// Waits until it waits itself, with its output's pipe full, or has ended.
+    func waitUntilFull() throws {
+        try waitUntil("it waits for a reader") {
+            var unread: CInt = 0
+            _ = ioctl(output.fileHandleForReading.fileDescriptor, UInt(FIONREAD), &unread)
+            let state = try? String(contentsOfFile: "/proc/\(process.processIdentifier)/stat", encoding: .utf8)
+            return unread > 60_000 && state?.contains(") R ") != true
+        }
     }
 
     /// Whether it has begun to read from its file.
@@ -180,6 +194,20 @@ final class Running {
         let (status, _, _) = running.end(SIGCONT)
         #expect(status == -SIGINT || status == -SIGTERM)
         #expect(folder.names == ["in.ndjson"])
+    }
+
+    /// A program that shares the pipe may have made it non-blocking.
+    @Test func aPipeThatDoesNotBlockIsWaitedFor() throws {
+        let folder = Folder()
+        let trace = try folder.write("in.ndjson", Self.longTrace)
+        let running = try Running(["convert", trace], outputBlocks: false)
+        try running.waitUntilFull()
+        let (status, output, errors) = running.wait()
+        let isWhole = output == Self.longTrace
+        #expect(status == 0 && isWhole, "\(errors)")
+        let stopped = try Running(["convert", trace], outputBlocks: false)
+        try stopped.waitUntilFull()
+        #expect(stopped.end(SIGTERM).status == -SIGTERM)
     }
 
     @Test func anIgnoredHangUpStaysIgnored() throws {
