@@ -1342,6 +1342,82 @@ def clocks(page):
         check(seen[index] == wanted, f"a clock is told as what it is: {seen[index]}, not {wanted}")
 
 
+# Runs `trial` with a connection whose server is the trial: it answers the posts and ends the streams. `limits` are the
+# timers of lines that are not answered. The page's own connection goes on beside it.
+TRIAL = """
+    const {Connection} = await import("/connection.js");
+    const [fetchReally, setReally] = [fetch, setTimeout];
+    const until = async (what) => { while (!what()) await new Promise((resume) => setReally(resume, 5)); };
+    const streams = [], posts = [], limits = [], told = [], lost = [];
+    let isRefused = false;
+    window.setTimeout = (run, after, ...values) => after === 10_000 ? limits.push(run) : setReally(run, after, ...values);
+    window.fetch = async (path, options) => {
+        if (options?.headers?.Authorization !== "Bearer trial") return fetchReally(path, options);
+        if (isRefused) return new Response("over", {status: 401});
+        const {signal, body, headers} = options;
+        if (path === "/stream") {
+            return new Response(new ReadableStream({start(control) {
+                streams.push(control);
+                control.enqueue(new TextEncoder().encode(`{"type":"page","page":"${streams.length}","role":"feed"}\\n`));
+                signal.addEventListener("abort", () => { try { control.error(signal.reason); } catch { /* It has ended. */ } });
+            }}));
+        }
+        return new Promise((resume, fail) => {
+            signal.addEventListener("abort", () => fail(signal.reason));
+            posts.push({
+                page: headers["Gimbal-Page"], lines: body.trim().split("\\n").map((line) => JSON.parse(line).n), signal,
+                answer: (status) => resume(new Response(status === 204 ? null : "no", {status})),
+            });
+        });
+    };
+    const connection = new Connection("trial", () => {}, (state, text) => told.push(text), (requests) => lost.push(requests));
+    const isOver = connection.run();
+    const post = async (number) => { await until(() => posts.length >= number); return posts[number - 1]; };
+    const page = (number) => until(() => connection.page?.page === String(number));
+    const result = await trial().finally(() => Object.assign(window, {setTimeout: setReally}));
+    isRefused = true;
+    connection.stop(new Error("the trial is over"));
+    await isOver;
+    window.fetch = fetchReally;
+    return result;"""
+
+
+def outages(page):
+    """Lines of before an outage are not sent after it, whether the stream ends, lines hang or too many of them wait."""
+    seen = page.asynchronously("""
+        const trial = async () => {
+            await page(1);
+            connection.send({n: 1});
+            await post(1);
+            const asked = connection.ask({n: 2});
+            limits.at(-1)();
+            const {code} = await asked;
+            await page(2);
+            connection.send({n: 3});
+            await post(2);
+            connection.send({n: 4});
+            streams.at(-1).close();
+            await page(3);
+            connection.send({n: 5});
+            await post(3);
+            for (let n = 0; n < 5000; n++) connection.send({n});
+            await page(4);
+            connection.send({n: 6});
+            (await post(4)).answer(204);
+            await until(() => !connection.isSending);
+            return {
+                code, told: [...told], waiting: connection.waiting.length,
+                posts: posts.map(({page, lines, signal}) => [page, lines, signal.aborted]),
+            };
+        };""" + TRIAL)
+    check(seen == {
+        "code": "unavailable", "waiting": 0,
+        "told": ["feed", "the server does not answer", "feed", "the server ended the stream", "feed",
+                 "the server does not keep up", "feed"],
+        "posts": [["1", [1], True], ["2", [3], True], ["3", [5], True], ["4", [6], False]],
+    }, f"what was sent before an outage does not arrive after it: {seen}")
+
+
 def intervals(page):
     """A frame is seen one interval of the screen's frames after it begins, even if most frames are left out."""
     seen = page.asynchronously("""
@@ -1462,6 +1538,7 @@ def main():
         clocks(a)
         step = in_step(daemon, path, pages)
         intervals(a)
+        outages(a)
         for page, name in [(a, "page A"), (b, "page B")]:
             page.check_is_clean(name)
         copied(daemon, a)

@@ -1,9 +1,13 @@
 // The two channels to the server: a stream of events of all cameras, and requests with lines, one at a time. Invariant:
 // lines reach the daemon in the order they were sent here; what cannot be sent in time is reported, not kept forever.
+// Nothing outlives its stream: what was sent or queued before an outage does not arrive after it.
 
 const RETRY = [250, 500, 1000, 2000, 4000];
 // The server sends a sign of life every 10 seconds.
 const SILENCE = 25_000;
+// How long lines may take to be answered, and how many may wait meanwhile: beyond that, the connection is lost.
+const ANSWER = 10_000;
+const MOST_WAITING = 4096;
 
 export class Connection {
     // `receive` gets each object of the stream; `change` gets the connection's state, and a text.
@@ -17,7 +21,13 @@ export class Connection {
         this.lastID = 0;
         this.isSending = false;
         // A browser may have ended the stream of a page that it froze, without reporting it.
-        document.addEventListener("resume", () => this.stop?.(new Error("the page was asleep")));
+        document.addEventListener("resume", () => this.stop(new Error("the page was asleep")));
+    }
+
+    // Ends the stream, and the requests on their way.
+    stop(error) {
+        this.page = null;
+        this.control?.abort(error);
     }
 
     // Follows the stream and reconnects, until access is refused.
@@ -30,24 +40,23 @@ export class Connection {
                 if (error.isFinal) return this.change("refused", error.message);
                 this.change("lost", error.message);
             }
-            this.page = null;
             this.fail("the connection was lost");
             await new Promise((resume) => setTimeout(resume, RETRY[Math.min(attempt, RETRY.length - 1)]));
         }
     }
 
     async follow(begun) {
-        const control = new AbortController();
-        this.stop = (error) => control.abort(error);
+        this.control = new AbortController();
+        const {signal} = this.control;
         let timer;
         const wait = () => {
             clearTimeout(timer);
-            timer = setTimeout(() => control.abort(new Error("the server is silent")), SILENCE);
+            timer = setTimeout(() => this.stop(new Error("the server is silent")), SILENCE);
         };
         wait();
         try {
             const response = await fetch("/stream", {
-                headers: {Authorization: `Bearer ${this.token}`}, signal: control.signal, cache: "no-store",
+                headers: {Authorization: `Bearer ${this.token}`}, signal, cache: "no-store",
             });
             if (!response.ok) {
                 const error = new Error((await response.text()).trim());
@@ -68,7 +77,7 @@ export class Connection {
             }
         } finally {
             clearTimeout(timer);
-            control.abort();
+            this.stop(new Error("the connection was lost"));
         }
     }
 
@@ -101,6 +110,7 @@ export class Connection {
     send(request) {
         if (!this.mayFeed) return;
         this.waiting.push(JSON.stringify(request));
+        if (this.waiting.length > MOST_WAITING) this.stop(new Error("the server does not keep up"));
         if (!this.isSending) this.flush();
     }
 
@@ -108,7 +118,9 @@ export class Connection {
         this.isSending = true;
         while (this.waiting.length && this.page) {
             const lines = this.waiting.splice(0, 256);
+            const timer = setTimeout(() => this.stop(new Error("the server does not answer")), ANSWER);
             const isAccepted = await this.post("/lines", lines.join("\n") + "\n");
+            clearTimeout(timer);
             // The daemon has to catch up; what the fingers did meanwhile would only arrive late.
             if (!isAccepted && this.waiting.length > 512) this.waiting.splice(0, this.waiting.length - 64);
         }
@@ -118,7 +130,7 @@ export class Connection {
     async post(path, body) {
         try {
             const response = await fetch(path, {
-                method: "POST", body,
+                method: "POST", body, signal: this.control.signal,
                 headers: {Authorization: `Bearer ${this.token}`, "Gimbal-Page": this.page.page},
             });
             if (response.ok) return true;
