@@ -1418,6 +1418,79 @@ def outages(page):
     }, f"what was sent before an outage does not arrive after it: {seen}")
 
 
+def refusals(page):
+    """A question that is lost gets an error, and what is lost is told while the daemon may still have the page's fingers."""
+    seen = page.asynchronously("""
+        const trial = async () => {
+            await page(1);
+            const codes = [];
+            for (const [index, status] of [503, 429, 502].entries()) {
+                const asked = connection.ask({n: status});
+                connection.send({n: -status});
+                (await post(2 * index + 1)).answer(status);
+                codes.push((await asked).code);
+                (await post(2 * index + 2)).answer(204);
+                await until(() => !connection.isSending);
+            }
+            // More wait than are sent at once; the last 64 are still sent.
+            connection.send({n: 0});
+            await post(7);
+            const asked = connection.ask({n: 1});
+            for (let n = 2; n <= 600; n++) connection.send({n});
+            posts[6].answer(503);
+            codes.push((await asked).code);
+            (await post(8)).answer(204);
+            await until(() => !connection.isSending);
+            return {
+                codes, pending: connection.answers.size, lost: lost.map((requests) => requests.map(({n}) => n)),
+                posts: posts.map(({lines}) => lines),
+            };
+        };""" + TRIAL)
+    check(seen == {
+        "codes": ["unavailable"] * 4, "pending": 0, "lost": [[503], [429], list(range(537))],
+        "posts": [[503], [-503], [429], [-429], [502], [-502], [0], list(range(537, 601))],
+    }, f"refused lines are told as lost: {seen}")
+
+
+def lifted(daemon, path, page):
+    """Fingers and gestures whose end is refused are cancelled."""
+    follower = Daemon(path)
+    follower.ask(type="subscribe", events=["touch", "gesture"])
+    # Refuses the first post that has a text, and the next one as well.
+    refuse = lambda text: page.run("""
+        const real = fetch, [text] = arguments;
+        let left = 2;
+        window.fetch = (path, options) => {
+            if (path !== "/lines" || left === 2 && !options.body.includes(text)) return real(path, options);
+            left -= 1;
+            if (left === 0) window.fetch = real;
+            return Promise.resolve(new Response("not now", {status: 503}));
+        };""", text)
+
+    def end(kind, is_end):
+        """Returns the next line of a kind, of fingers or a gesture, that is an end."""
+        while True:
+            line = json.loads(follower.lines.readline())
+            parts = line["line"] if isinstance(line.get("line"), list) else [line.get("line", line)]
+            for part in parts:
+                if part["type"] == kind and is_end(part):
+                    return part
+
+    refuse('"touches":[]')
+    page.touch("touchStart", (100, 300))
+    page.touch("touchMove", (140, 330))
+    page.touch("touchEnd")
+    gone = end("touch", lambda part: not part["touches"])
+    check(gone.get("cancelled"), f"a finger whose lift is lost is cancelled: {gone}")
+    refuse('"phase":"ended"')
+    page.mouse("mousePressed", 150, 150, button="left", clickCount=1, modifiers=2)
+    page.mouse("mouseMoved", 180, 120, button="left", buttons=1, modifiers=2)
+    page.mouse("mouseReleased", 180, 120, button="left", modifiers=2)
+    gone = [end(kind, lambda part: part.get("phase") in ("ended", "cancelled")) for kind in ("rotate", "tilt")]
+    check([part["phase"] for part in gone] == ["cancelled"] * 2, f"so is a drag with Ctrl: {gone}")
+    daemon.rest()
+
+
 def intervals(page):
     """A frame is seen one interval of the screen's frames after it begins, even if most frames are left out."""
     seen = page.asynchronously("""
@@ -1539,6 +1612,8 @@ def main():
         step = in_step(daemon, path, pages)
         intervals(a)
         outages(a)
+        refusals(a)
+        lifted(daemon, path, a)
         for page, name in [(a, "page A"), (b, "page B")]:
             page.check_is_clean(name)
         copied(daemon, a)

@@ -1,6 +1,7 @@
 // The two channels to the server: a stream of events of all cameras, and requests with lines, one at a time. Invariant:
 // lines reach the daemon in the order they were sent here; what cannot be sent in time is reported, not kept forever.
-// Nothing outlives its stream: what was sent or queued before an outage does not arrive after it.
+// Nothing outlives its stream: what was sent or queued before an outage does not arrive after it. Each question gets an
+// answer, which is an error if the question was lost.
 
 const RETRY = [250, 500, 1000, 2000, 4000];
 // The server sends a sign of life every 10 seconds.
@@ -8,13 +9,17 @@ const SILENCE = 25_000;
 // How long lines may take to be answered, and how many may wait meanwhile: beyond that, the connection is lost.
 const ANSWER = 10_000;
 const MOST_WAITING = 4096;
+// The statuses of refused lines after which the daemon still has this page's fingers, and takes others; 0: no answer.
+const GOES_ON = [0, 400, 413, 429, 503];
 
 export class Connection {
-    // `receive` gets each object of the stream; `change` gets the connection's state, and a text.
-    constructor(token, receive, change) {
+    // `receive` gets each object of the stream; `change` gets the connection's state, and a text; `lose` gets requests
+    // that were lost, while what they would have ended goes on at the daemon.
+    constructor(token, receive, change, lose) {
         this.token = token;
         this.receive = receive;
         this.change = change;
+        this.lose = lose;
         this.page = null;
         this.waiting = [];
         this.answers = new Map();
@@ -87,12 +92,15 @@ export class Connection {
             begun();
             this.change("live", message.role);
         }
-        const answer = Number.isInteger(message.id) ? this.answers.get(message.id) : undefined;
-        if (answer) {
-            this.answers.delete(message.id);
-            answer(message);
-        }
+        this.answer(message);
         this.receive(message, line);
+    }
+
+    answer(message) {
+        const answer = Number.isInteger(message.id) ? this.answers.get(message.id) : undefined;
+        if (!answer) return;
+        this.answers.delete(message.id);
+        answer(message);
     }
 
     get mayFeed() { return this.page?.role === "feed"; }
@@ -117,32 +125,40 @@ export class Connection {
     async flush() {
         this.isSending = true;
         while (this.waiting.length && this.page) {
+            const {page} = this;
             const lines = this.waiting.splice(0, 256);
             const timer = setTimeout(() => this.stop(new Error("the server does not answer")), ANSWER);
-            const isAccepted = await this.post("/lines", lines.join("\n") + "\n");
+            const status = await this.post("/lines", lines.join("\n") + "\n");
             clearTimeout(timer);
+            // The end of a stream answers its questions, and cancels its fingers.
+            if (status === 204 || this.page !== page) continue;
             // The daemon has to catch up; what the fingers did meanwhile would only arrive late.
-            if (!isAccepted && this.waiting.length > 512) this.waiting.splice(0, this.waiting.length - 64);
+            if (this.waiting.length > 512) lines.push(...this.waiting.splice(0, this.waiting.length - 64));
+            const lost = lines.flatMap((line) => JSON.parse(line));
+            const error = {type: "error", code: "unavailable", message: "the request was lost"};
+            for (const {id} of lost) this.answer({...error, id});
+            if (GOES_ON.includes(status)) this.lose(lost);
+            await new Promise((resume) => setTimeout(resume, 250));
         }
         this.isSending = false;
     }
 
+    // Returns the status of the answer; 0 without one.
     async post(path, body) {
         try {
             const response = await fetch(path, {
                 method: "POST", body, signal: this.control.signal,
                 headers: {Authorization: `Bearer ${this.token}`, "Gimbal-Page": this.page.page},
             });
-            if (response.ok) return true;
-            const message = (await response.text()).trim();
-            this.receive({type: "refused", message, status: response.status});
-            if (response.status === 429 || response.status === 503) {
-                await new Promise((resume) => setTimeout(resume, 250));
+            if (!response.ok) {
+                const message = (await response.text()).trim();
+                this.receive({type: "refused", message, status: response.status});
             }
+            return response.status;
         } catch (error) {
             this.receive({type: "refused", message: error.message});
+            return 0;
         }
-        return false;
     }
 
     fail(message) {

@@ -145,6 +145,15 @@ export class Hands {
     }
 }
 
+// Returns what cancels the fingers and gestures of lost requests at the daemon: their ends may be among them.
+export function endsOf(requests) {
+    const ends = requests.flatMap(({type, camera, surface, gesture}) => {
+        if (type === "touch") return {type, camera, surface, touches: [], cancelled: true};
+        return gesture ? {type, camera, gesture, phase: "cancelled"} : [];
+    });
+    return [...new Map(ends.map((end) => [JSON.stringify(end), end])).values()];
+}
+
 const rounded = (value) => Math.round(value * 1000) / 1000;
 
 // Returns the command for a key; null if the key has no meaning here.

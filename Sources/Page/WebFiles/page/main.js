@@ -6,7 +6,7 @@ import {Commands} from "./commands.js";
 import {Connection} from "./connection.js";
 import {Earth} from "./earth.js";
 import {Ground} from "./ground.js";
-import {Hands, commandOf} from "./hands.js";
+import {Hands, commandOf, endsOf} from "./hands.js";
 import {Lock} from "./lock.js";
 import {KINDS, Log} from "./log.js";
 import {Overview} from "./overview.js";
@@ -241,6 +241,9 @@ const connection = new Connection(link.get("token") ?? "", handle, (state, text)
     showConnection("lost", state === "refused" ? "no access" : "reconnecting");
     $("#connection").title = text;
     if (state === "refused") refuse(text);
+}, (lost) => {
+    letGo();
+    for (const end of endsOf(lost)) connection.send(end);
 });
 
 // Without access, the page shows nothing that looks usable.
@@ -272,6 +275,12 @@ const move = (line) => {
     else send(line);
 };
 const hands = new Hands($("#view"), (x, y) => view.pointAt(x, y), move);
+
+function letGo() {
+    hands.cancel();
+    surface.hands.cancel();
+}
+
 $("#view").addEventListener("keydown", (event) => {
     const command = camera() && commandOf(event, camera());
     if (!command) return;
