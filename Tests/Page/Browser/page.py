@@ -1491,6 +1491,30 @@ def lifted(daemon, path, page):
     daemon.rest()
 
 
+def changed(daemon, path, page):
+    """A drag ends at its own camera when another one is chosen, and does not go on there."""
+    daemon.camera("fox")
+    eventually(lambda: page.camera("fox"), "the page has another camera")
+    choose = lambda name: page.run("[...document.querySelectorAll('#tabs button')].find((tab) => tab.textContent === arguments[0]).click()", name)
+    followers = {}
+    for name in ("main", "fox"):
+        followers[name] = Daemon(path)
+        followers[name].ask(type="subscribe", camera=name, events=["touch"])
+    page.touch("touchStart", (100, 300))
+    down = json.loads(followers["main"].lines.readline())
+    check(len(down["touches"]) == 1, f"a finger is down: {down}")
+    choose("fox")
+    gone = json.loads(followers["main"].lines.readline())
+    check(gone["touches"] == [] and gone.get("cancelled"), f"the finger is lost where it was: {gone}")
+    page.touch("touchMove", (140, 330))
+    page.touch("touchEnd")
+    page.touch("touchStart", (50, 500))
+    down = json.loads(followers["fox"].lines.readline())
+    check([round(touch["x"]) for touch in down["touches"]] == [50], f"only the next finger lands on the other camera: {down}")
+    page.touch("touchEnd")
+    choose("main")
+
+
 def intervals(page):
     """A frame is seen one interval of the screen's frames after it begins, even if most frames are left out."""
     seen = page.asynchronously("""
@@ -1636,6 +1660,7 @@ def main():
         looks(daemon, a)
         # Keys choose its camera.
         fox.result()
+        changed(daemon, path, a)
         keyboard(a)
         shifts = b.run("return shifts")
         check(sum(shift["value"] for shift in shifts) < 0.05, f"nothing jumps: {shifts}")

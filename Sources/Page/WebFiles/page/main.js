@@ -134,6 +134,8 @@ function showSurface(shown) {
 // MARK: Cameras
 
 function choose(name) {
+    // What the user's hand began ends at the camera where it began.
+    letGo();
     chosen = name;
     isChosenByHand = true;
     listCameras();
