@@ -184,6 +184,7 @@ public final class TraceConverter {
     private func end() {
         guard !options.isLive else { return }
         if surface == nil { begin(options.viewport ?? .standard, nil) }
-        lines.traceEnd()
+        let line = Request.traceEndLine
+        lines.write(line.span)
     }
 }

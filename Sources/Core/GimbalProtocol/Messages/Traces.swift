@@ -152,19 +152,9 @@ extension LineWriter {
         write(position)
         close()
     }
-
-    /// Writes the last line of a trace, LF included.
-    package mutating func traceEnd() {
-        request(.traceEnd)
-        write("\n")
-    }
 }
 
 extension Request {
     /// The last line of a trace, LF included.
-    package static let traceEndLine: [UInt8] = {
-        var line = LineWriter()
-        line.traceEnd()
-        return line.bytes
-    }()
+    package static let traceEndLine = (try? ClientRequest.traceEnd.line()) ?? []
 }
