@@ -448,12 +448,9 @@ extension LineWriter {
 }
 
 extension RequestID {
-    /// The integers that survive a round trip through JSON.
-    static let numbers = -(1 << 53 - 1)...(1 << 53 - 1)
-
     /// The reason why the protocol cannot express it; `nil` if it can.
     var problem: String? {
-        if case .number(let number) = self, !Self.numbers.contains(number) {
+        if case .number(let number) = self, !IntegerRule.exact.contains(number) {
             return "an id must be a string or a number within ±(2^53−1)"
         }
         return nil

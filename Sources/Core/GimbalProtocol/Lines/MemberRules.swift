@@ -57,6 +57,8 @@ extension ClosedRange<Double> {
     package static var sizes: Self { 0.001...100_000 }
     package static var insets: Self { 0...100_000 }
     static var finite: Self { -Double.greatestFiniteMagnitude...Double.greatestFiniteMagnitude }
+    /// All finite numbers above 0.
+    static var positive: Self { Double.leastNonzeroMagnitude...Double.greatestFiniteMagnitude }
 }
 
 package struct NumberRule: MemberRule {
@@ -73,7 +75,8 @@ package struct NumberRule: MemberRule {
         if line.isRounded { line.write(FixedDecimal(value, places: places)) } else { line.write(exact: value) }
     }
     package var wanted: String {
-        if range.upperBound == .greatestFiniteMagnitude { return "must be a finite number" }
+        if range == .positive { return "must be a number above 0" }
+        if range == .finite { return "must be a finite number" }
         return "must be a number from \(plain(range.lowerBound)) to \(plain(range.upperBound))"
     }
     package var hint: String { "it must be a number" }

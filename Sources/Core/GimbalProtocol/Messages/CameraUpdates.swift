@@ -146,7 +146,7 @@ extension ClientRequest {
         if curve == Flight.usualCurve { curve = nil }
         if speed == Flight.usualSpeed { speed = nil }
         try visitor.member(.curve, &curve, .number(in: Flight.curves))
-        try visitor.member(.speed, &speed, FlightSpeedRule())
+        try visitor.member(.speed, &speed, .number(in: .positive))
         try visitor.member(.maxDurationMs, &flight.maxDurationMs, .number(in: .durations))
         guard path == .straight else {
             (flight.curve, flight.speed) = (curve ?? Flight.usualCurve, speed ?? Flight.usualSpeed)
@@ -162,12 +162,4 @@ extension ClientRequest {
         }
         return .animate(update, durationMs: durationMs ?? CameraAnimation.usualDuration, easing: easing)
     }
-}
-
-/// The speed of a flight.
-private struct FlightSpeedRule: MemberRule {
-    func read(_ scalar: JSONScalar) -> Double? { if case .number(let number, _) = scalar { number } else { nil } }
-    func allows(_ value: Double) -> Bool { value > 0 && value.isFinite }
-    func write(_ value: Double, to line: inout LineWriter) { line.write(exact: value) }
-    var wanted: String { "must be a number above 0" }
 }

@@ -132,7 +132,7 @@ private struct Translation: Described {
 extension GestureKey.Label {
     /// Why the protocol cannot express the label; `nil` if it can.
     var problem: String? {
-        guard case .number(let number) = self, !RequestID.numbers.contains(Int(number)) else { return nil }
+        guard case .number(let number) = self, !IntegerRule.exact.contains(Int(number)) else { return nil }
         return "a label must be a string or a number within ±(2^53−1)"
     }
 }

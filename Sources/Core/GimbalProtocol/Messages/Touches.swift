@@ -45,7 +45,7 @@ extension Fingers: Described {
 
     /// Why the protocol cannot express the fingers; `nil` if it can.
     var problem: String? {
-        guard touches.allSatisfy({ RequestID.numbers.contains($0.id) }) else {
+        guard touches.allSatisfy({ IntegerRule.exact.contains($0.id) }) else {
             return "a finger's id must be a number within ±(2^53−1)"
         }
         return surface.problem
