@@ -18,11 +18,15 @@ import Testing
         (mirror, watcher) = (host.connect(), host.subscriber())
     }
 
+    /// Returns the request for a zoom this many milliseconds after the start.
+    private func line(zoom: Double, at time: Double, moving: Bool = true, longitude: Double = 0) -> String {
+        #"{"type":"present","presentAt":\#(Self.start + time),"position":{"target":{"latitude":0,"longitude":\#(longitude)},"#
+            + #""zoom":\#(zoom)},"moving":\#(moving)}"#
+    }
+
     /// Puts the camera at a zoom this many milliseconds after the start.
     private func present(zoom: Double, at time: Double, moving: Bool = true, longitude: Double = 0) {
-        mirror.send(
-            #"{"type":"present","presentAt":\#(Self.start + time),"position":{"target":{"latitude":0,"longitude":\#(longitude)},"#
-                + #""zoom":\#(zoom)},"moving":\#(moving)}"#)
+        mirror.send(line(zoom: zoom, at: time, moving: moving, longitude: longitude))
     }
 
     /// Returns what the watcher has read since the last call: kind, time and zoom of each event.
@@ -67,10 +71,8 @@ import Testing
 
     @Test func positionThatComesLateIsThereBeforeTheNextRequest() throws {
         host.pass(500)
-        let position = #"{"target":{"latitude":0,"longitude":0},"zoom":4}"#
-        mirror.send(
-            #"{"type":"present","presentAt":\#(Self.start + 100),"position":\#(position)}"# + "\n"
-                + #"{"type":"move","update":{"kind":"zoom-to","zoom":9}}"#)
+        let late = line(zoom: 4, at: 100, moving: false)
+        mirror.send(late + "\n" + #"{"type":"move","update":{"kind":"zoom-to","zoom":9}}"#)
         #expect(
             try events() == [
                 "move-started 500.0 2.0", "camera-changed 500.0 4.0", "idle 500.0 4.0", "move-started 500.0 4.0",
@@ -80,9 +82,8 @@ import Testing
 
     @Test func positionThatComesLateIsThereBeforeTheNextGesture() throws {
         host.pass(500)
-        let position = #"{"target":{"latitude":0,"longitude":0},"zoom":4}"#
         mirror.send(
-            #"{"type":"present","presentAt":\#(Self.start + 100),"position":\#(position)}"# + "\n"
+            line(zoom: 4, at: 100, moving: false) + "\n"
                 + #"{"type":"pinch","phase":"began","focus":{"x":195,"y":422},"scale":1}"# + "\n"
                 + #"{"type":"pinch","phase":"changed","focus":{"x":195,"y":422},"scale":2}"#)
         #expect(try events().last == "camera-changed 500.0 5.0")
@@ -90,10 +91,7 @@ import Testing
 
     @Test func ofPositionsThatComeLateTogetherOnlyTheLastIsShown() throws {
         host.pass(500)
-        let lines = (0..<30).map { index in
-            #"{"type":"present","presentAt":\#(Self.start + 100 + 10 * Double(index)),"position":{"target":"#
-                + #"{"latitude":0,"longitude":0},"zoom":\#(4 + Double(index) / 10)},"moving":true}"#
-        }
+        let lines = (0..<30).map { line(zoom: 4 + Double($0) / 10, at: 100 + 10 * Double($0)) }
         mirror.send(lines.joined(separator: "\n"))
         host.turn()
         #expect(try events() == ["move-started 500.0 2.0", "camera-changed 500.0 6.9"])
@@ -101,9 +99,8 @@ import Testing
 
     @Test func batchHasOneEventAlthoughAPositionInItComesLate() throws {
         host.pass(500)
-        let position = #"{"target":{"latitude":0,"longitude":0},"zoom":6}"#
         let moves = [5, 7].map { #"{"type":"move","update":{"kind":"zoom-to","zoom":\#($0)}}"# }
-        let late = #"{"type":"present","presentAt":\#(Self.start + 100),"position":\#(position)}"#
+        let late = line(zoom: 6, at: 100, moving: false)
         mirror.send("[\(moves[0]),\(late),\(moves[1])]")
         host.turn()
         #expect(
@@ -249,9 +246,7 @@ import Testing
 
     @Test func positionWhoseTimeIsOverIsShownThoughTheNextWaits() throws {
         host.pass(5000)
-        mirror.put(
-            #"{"type":"present","presentAt":\#(Self.start + 1000),"position":{"target":{"latitude":5,"longitude":0},"zoom":6}}"#
-        )
+        mirror.put(line(zoom: 6, at: 1000, moving: false, longitude: 5))
         present(zoom: 9, at: 3_600_000, moving: false)
         #expect(try events().last?.hasPrefix("idle 5000.0 6") == true)
     }
@@ -289,10 +284,7 @@ import Testing
         present(zoom: 4, at: 100)
         present(zoom: 9, at: 900, moving: false)
         host.pass(200)
-        let other = host.connect()
-        other.send(
-            #"{"type":"present","presentAt":\#(Self.start + 300),"position":{"target":{"latitude":0,"longitude":0},"zoom":5}}"#
-        )
+        host.connect().send(line(zoom: 5, at: 300, moving: false))
         #expect(try events().last == "idle 200.0 4.0")
         host.pass(1000)
         #expect(try events().last == "idle 300.0 5.0")
@@ -358,12 +350,8 @@ import Testing
         reader.send(#"{"type":"subscribe","events":["present"],"delivery":"\#(delivery)"}"#)
         _ = reader.lines()
         let nothing = #"{"type":"present","camera":"main"}"#
-        mirror.send(
-            "["
-                + [(4, true), (9, true), (3, false)].enumerated().map { index, told in
-                    #"{"type":"present","presentAt":\#(Self.start + 100 + Double(index) * 20),"moving":\#(told.1),"#
-                        + #""position":{"target":{"latitude":0,"longitude":0},"zoom":\#(told.0)}}"#
-                }.joined(separator: ",") + "]")
+        let lines = [line(zoom: 4, at: 100), line(zoom: 9, at: 120), line(zoom: 3, at: 140, moving: false)]
+        mirror.send("[\(lines.joined(separator: ","))]")
         #expect(try told(reader) == ["100.0 4.0 true", "120.0 5.0 true", "140.0 3.0 false"])
         other.send(#"{"type":"take-lease","forMs":250}"#)
         host.pass(300)
