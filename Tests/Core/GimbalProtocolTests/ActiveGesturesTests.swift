@@ -5,10 +5,7 @@ import GimbalProtocol
 import Testing
 
 @Suite struct ActiveGesturesTests {
-    private func request(_ line: String) throws -> Request {
-        var decoder = RequestDecoder()
-        return try #require(try decoder.decode(Array(line.utf8).span).first)
-    }
+    private func request(_ line: String) throws -> Request { try #require(try decode(line).first) }
 
     private func report(
         _ phase: GesturePhase, _ kind: GestureKind = .pan, _ label: GestureKey.Label = .none

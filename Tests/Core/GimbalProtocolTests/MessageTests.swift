@@ -134,9 +134,7 @@ let everyRequest = gestures + touches + commands + questions + others
 @Suite struct RequestTests {
     private func decoded(_ line: [UInt8]) throws -> [Request] {
         #expect(line.last == 0x0a && line.count { $0 == 0x0a } == 1)
-        let bytes = Array(line.dropLast())
-        var decoder = RequestDecoder()
-        return try decoder.decode(bytes.span)
+        return try decode(String(decoding: line.dropLast(), as: UTF8.self))
     }
 
     @Test func everyRequestIsReadAsItWasWritten() throws {

@@ -13,12 +13,13 @@ func written(_ write: (inout LineWriter) -> Void) -> String {
     return writer.withBytes { bytes in String(decoding: (0..<bytes.count).map { bytes[$0] }, as: UTF8.self) }
 }
 
-@Suite struct RequestWriterTests {
-    private func decode(_ line: String) throws -> [Request] {
-        var decoder = RequestDecoder()
-        return try decoder.decode(Array(line.utf8).span)
-    }
+/// Returns the requests of a line.
+func decode(_ line: String) throws(Rejection) -> [Request] {
+    var decoder = RequestDecoder()
+    return try decoder.decode(Array(line.utf8).span)
+}
 
+@Suite struct RequestWriterTests {
     /// Returns what requests ask for; a gesture's time is its line's.
     private func meaning(_ requests: [Request]) -> [String] {
         requests.map { request in
