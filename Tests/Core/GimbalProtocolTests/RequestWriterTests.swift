@@ -47,17 +47,6 @@ func decode(_ line: String) throws(Rejection) -> [Request] {
         #expect(count > 30)
     }
 
-    @Test func aHeaderIsWrittenAsItIsMeant() throws {
-        for line in try Files.fenced("json client", in: "Protocols/README.md") where line.contains("\"trace\"") {
-            guard case .trace(let header)? = try decode(line).first?.body else { continue }
-            guard case .trace(let again)? = try decode(written { $0.request(.trace(header)) }).first?.body else {
-                Issue.record("no header")
-                continue
-            }
-            #expect("\(again)" == "\(header)")
-        }
-    }
-
     @Test func numbersThatJSONCannotCarryAreRefused() throws {
         let largest = 1 << 53 - 1
         let line = String(decoding: try ClientRequest.ping.line(id: .number(-largest)), as: UTF8.self)
