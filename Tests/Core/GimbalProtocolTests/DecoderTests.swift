@@ -48,21 +48,6 @@ private func isJSON(_ bytes: [UInt8]) -> Bool {
         #expect(error(line)?.code == .invalidJSON)
     }
 
-    @Test(
-        arguments: [
-            [0x22, 0xff, 0x22], [0x22, 0xc0, 0x80, 0x22], [0x22, 0xe0, 0x80, 0x80, 0x22],
-            [0x22, 0xed, 0xa0, 0x80, 0x22],
-            [0x22, 0xf4, 0x90, 0x80, 0x80, 0x22], [0x22, 0xf0, 0x80, 0x80, 0x80, 0x22], [0x22, 0xc3, 0x22],
-            [0x22, 0xe2, 0x82, 0x22], [0x22, 0xf8, 0x88, 0x80, 0x80, 0x80, 0x22],
-        ] as [[UInt8]])
-    func badUTF8IsRejected(_ string: [UInt8]) {
-        #expect(!isJSON(Array("{\"a\":".utf8) + string + Array("}".utf8)))
-    }
-
-    @Test func goodUnicodeIsTaken() {
-        #expect(isJSON(Array("{\"ключ\":\"naïve €uro 🗺 \\ud83d\\uddfa \\u00e9 \\/\\b\\f\\n\\r\\t\\\"\"}".utf8)))
-    }
-
     @Test func mutatedLinesAreTakenExactlyWhereFoundationTakesThem() {
         let seeds = [
             #"{"type":"pan","phase":"changed","timeMs":1234.5,"focus":{"x":195,"y":420},"translation":{"x":-12.5,"y":3e-2}}"#,
