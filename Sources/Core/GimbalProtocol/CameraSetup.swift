@@ -98,7 +98,7 @@ extension CameraSetup: Described {
     package static let blank = CameraSetup()
 
     /// The error for a zoom range with reversed ends.
-    package static let reversedZoomRange = WireError(
+    package static let reversedZoomRange = GimbalError(
         .invalidValue, field: "minZoom", "minZoom must not be above maxZoom")
 
     package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {

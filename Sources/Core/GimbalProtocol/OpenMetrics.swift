@@ -109,5 +109,5 @@ extension OpenMetrics: MemberVisitor {
     package func list<Value: Described>(
         _ field: Field, _ values: inout [Value]?, _ rule: ListRule, _ presence: Presence
     ) {}
-    package func check(_ isRight: Bool, _ error: (FieldPath) -> WireError) {}
+    package func check(_ isRight: Bool, _ error: (FieldPath) -> GimbalError) {}
 }

@@ -182,7 +182,7 @@ final class Daemon {
     private func accept(_ descriptor: CInt, by socketKind: SocketKind) {
         guard let connection = connection(descriptor, by: socketKind) else { return }
         if let reason = objection(to: connection) {
-            turnAway(descriptor, WireError(.limitReached, "\(reason), and no more are accepted"))
+            turnAway(descriptor, GimbalError(.limitReached, "\(reason), and no more are accepted"))
             return connection.release()
         }
         do {

@@ -17,7 +17,7 @@ extension ServiceManager {
                 let flags = CInt(SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
                 let client = unsafe accept4(socket, __SOCKADDR_ARG(), nil, flags)
                 guard client >= 0 else { break }
-                turnAway(client, WireError(.unavailable, "gimbald cannot start: \(reason)"))
+                turnAway(client, GimbalError(.unavailable, "gimbald cannot start: \(reason)"))
                 _ = close(client)
             }
         }

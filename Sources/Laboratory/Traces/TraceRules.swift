@@ -119,10 +119,6 @@ package struct Finding {
     package let field: String?
     package let message: String
 
-    package init(line: Int, _ error: WireError) {
-        self.init(line: line, isError: true, code: error.code.rawValue, field: error.field, message: error.message)
-    }
-
     package init(line: Int, _ error: GimbalError) {
         self.init(line: line, isError: true, code: error.code.rawValue, field: error.field, message: error.message)
     }

@@ -17,7 +17,7 @@ private func rejection(_ line: String) -> Rejection? {
     }
 }
 
-private func error(_ line: String) -> WireError? { rejection(line)?.error }
+private func error(_ line: String) -> GimbalError? { rejection(line)?.error }
 
 /// Whether the bytes are JSON according to the tape.
 private func isJSON(_ bytes: [UInt8]) -> Bool {

@@ -335,7 +335,7 @@ let everyRequest = gestures + touches + commands + questions + others
 
     @Test func anErrorTellsItsFieldUnlessItsMessageDoes() {
         func text(_ field: String?) -> String {
-            GimbalError(WireError(.leased, field: field, "a has leased this camera"), line: 1).description
+            GimbalError(.leased, field: field, "a has leased this camera").description
         }
         #expect(text("camera") == "a has leased this camera" && text(nil) == text("camera"))
         #expect(text("type") == "a has leased this camera (type)")

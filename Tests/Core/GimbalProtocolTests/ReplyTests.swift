@@ -37,7 +37,7 @@ import Testing
     @Test func anErrorIsWrittenInFull() throws {
         let message = "a\"b\\c\n\u{7f}\u{1}é🗺"
         let line = written {
-            $0.answer(.error(GimbalError(WireError(.invalidValue, field: "x", message), line: 3)), Span())
+            $0.answer(.error(GimbalError(.invalidValue, field: "x", message).at(line: 3)), Span())
         }
         #expect(try JSON(line)["message"]?.string == message)
         #expect(

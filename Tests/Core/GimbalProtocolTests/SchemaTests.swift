@@ -282,7 +282,7 @@ private let wrong = JSON.array([.array([])])
         let presentation = Presentation(position, at: noon, isMoving: true)
         func start(_ cause: MotionCause) -> MotionStart { MotionStart(at: noon, position, setup, cause) }
         let messages: [ServerMessage] = [
-            .ok, .error(GimbalError(WireError(.busy, field: "camera", "wait"), line: 3)),
+            .ok, .error(GimbalError(.busy, field: "camera", "wait").at(line: 3)),
             .hello(DaemonHello(server: "gimbald")), .pong,
             .event(.subscribed(Subscribed(camera: "left", epoch: "e", seq: 3, position: position))),
             .event(.subscribedToAll(cameras: 3)),

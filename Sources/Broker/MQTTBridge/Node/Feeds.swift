@@ -45,15 +45,15 @@ struct Submission {
     }
 
     /// Reads the payload.
-    mutating func read(_ payload: [UInt8]) throws(WireError) {
+    mutating func read(_ payload: [UInt8]) throws(GimbalError) {
         guard payload.count <= RequestDecoder.longestLine else {
-            throw WireError(.lineTooLong, "a line may have at most \(RequestDecoder.longestLine) bytes")
+            throw GimbalError(.lineTooLong, "a line may have at most \(RequestDecoder.longestLine) bytes")
         }
         let json: JSONValue
         do {
             json = try JSONValue(payload)
         } catch {
-            throw WireError(error)
+            throw GimbalError(error)
         }
         switch json {
         case .object(let request): requests = [request]
@@ -61,16 +61,16 @@ struct Submission {
             isBatch = true
             requests = members.compactMap(\.object)
             guard requests.count == members.count, !requests.isEmpty else {
-                throw WireError(.invalidValue, "an array has 1 to \(RequestDecoder.largestBatch) objects")
+                throw GimbalError(.invalidValue, "an array has 1 to \(RequestDecoder.largestBatch) objects")
             }
             guard requests.count <= RequestDecoder.largestBatch else {
-                throw WireError(.limitReached, "an array may have at most \(RequestDecoder.largestBatch) objects")
+                throw GimbalError(.limitReached, "an array may have at most \(RequestDecoder.largestBatch) objects")
             }
-        default: throw WireError(.invalidValue, "a line is an object, or an array of objects")
+        default: throw GimbalError(.invalidValue, "a line is an object, or an array of objects")
         }
         if !publisher.isChecked, let name = requests[0]["feed"]?.string { publisher = .field(Array(name.utf8)) }
         number = requests[0]["number"]?.integer
-        if inlet == .since, isBatch { throw WireError(.invalidValue, "a line to this topic is one object") }
+        if inlet == .since, isBatch { throw GimbalError(.invalidValue, "a line to this topic is one object") }
         guard inlet != .since else { return }
         for index in requests.indices {
             requestAtFault = index
@@ -80,18 +80,18 @@ struct Submission {
     }
 
     /// Makes a request name the topic's camera, and checks that the topic may carry it.
-    private func address(_ request: inout JSONObject) throws(WireError) {
+    private func address(_ request: inout JSONObject) throws(GimbalError) {
         guard let word = request["type"]?.string else {
-            throw WireError(.missingField, field: "type", "type is missing")
+            throw GimbalError(.missingField, field: "type", "type is missing")
         }
         guard let right = ClientRequest.inlet(of: word) else {
-            throw WireError(.unknownType, field: "type", "no topic accepts \"\(word)\"")
+            throw GimbalError(.unknownType, field: "type", "no topic accepts \"\(word)\"")
         }
         guard right == inlet else {
-            throw WireError(.denied, field: "type", "\"\(word)\" must go to the topic .../\(right.rawValue)")
+            throw GimbalError(.denied, field: "type", "\"\(word)\" must go to the topic .../\(right.rawValue)")
         }
         if let named = request["camera"], named != .string(camera) {
-            throw WireError(
+            throw GimbalError(
                 .invalidValue, field: "camera", "camera must be \"\(camera)\", as in the topic, or omitted")
         }
         request["camera"] = .string(camera)
@@ -123,7 +123,7 @@ struct Replies {
 
     /// Publishes an answer of the daemon, with the id that the publisher gave its request.
     func send(_ answer: ReceivedLine, id: JSONValue?, to submission: Submission) {
-        if let error = answer.error { return send(WireError(error), id: id, to: submission) }
+        if let error = answer.error { return send(error, id: id, to: submission) }
         // Without a response topic, only errors are published.
         guard let topic = submission.responseTopic, var members = (try? JSONValue(answer.bytes))?.object else { return }
         members["id"] = id
@@ -131,7 +131,7 @@ struct Replies {
     }
 
     /// Publishes why a line is refused: for each request with an id, and always for the one at fault.
-    func send(_ error: WireError, to submission: Submission) {
+    func send(_ error: GimbalError, to submission: Submission) {
         guard !submission.requests.isEmpty else { return send(error, id: nil, to: submission) }
         for (index, id) in submission.ids.enumerated() {
             if index == submission.requestAtFault {
@@ -142,10 +142,10 @@ struct Replies {
         }
     }
 
-    func send(_ error: WireError, id: JSONValue?, to submission: Submission) {
+    func send(_ error: GimbalError, id: JSONValue?, to submission: Submission) {
         let id = id?.bytes ?? []
         var line = LineWriter()
-        line.answer(.error(GimbalError(error, line: nil)), id.span)
+        line.answer(.error(error.at(line: nil)), id.span)
         // Without the closing brace and LF.
         var text = line.bytes.dropLast(2)
         if submission.responseTopic == nil { text += whose(submission) }
@@ -264,7 +264,7 @@ private final class Feed: DaemonReader {
         connection?.close()
         connection = nil
         for (_, waiting) in pending.sorted(by: { $0.key < $1.key }) {
-            replies.send(WireError(.unavailable, "no answer: \(reason)"), to: waiting.submission)
+            replies.send(GimbalError(.unavailable, "no answer: \(reason)"), to: waiting.submission)
         }
         pending = [:]
     }
@@ -296,10 +296,10 @@ final class Feeds {
         guard let (camera, inlet, name) = replies.topics.incoming(delivery.topic), !delivery.payload.isEmpty
         else { return }
         var submission = Submission(delivery, camera: camera, inlet: inlet, publisher: name)
-        do throws(WireError) {
+        do throws(GimbalError) {
             try check(camera: camera, feed: name)
             guard !delivery.isRetained else {
-                throw WireError(
+                throw GimbalError(
                     .invalidValue, "a line must not be retained: it would be applied whenever the bridge connects")
             }
             try submission.read(delivery.payload)
@@ -315,35 +315,35 @@ final class Feeds {
     }
 
     /// Checks that a topic names a camera that lines are accepted for.
-    private func check(camera: String, feed: String?) throws(WireError) {
+    private func check(camera: String, feed: String?) throws(GimbalError) {
         guard NodeTopics.isName(camera) else {
-            throw WireError(
+            throw GimbalError(
                 .invalidValue, field: "camera", "the topic's camera name must be 1 to 64 of A-Z a-z 0-9 . _ -")
         }
         guard options.wants(camera) else {
-            throw WireError(.unknownCamera, field: "camera", "this node has no camera \"\(camera)\"")
+            throw GimbalError(.unknownCamera, field: "camera", "this node has no camera \"\(camera)\"")
         }
         guard feed?.utf8.contains(UInt8(ascii: "/")) != true else {
-            throw WireError(.invalidValue, field: "feed", "the topic must end with one name: CAMERA/gesture/FEED")
+            throw GimbalError(.invalidValue, field: "feed", "the topic must end with one name: CAMERA/gesture/FEED")
         }
     }
 
     /// Checks that a node with selected cameras is not asked to list all of them.
-    private func checkQueries(of submission: Submission) throws(WireError) {
+    private func checkQueries(of submission: Submission) throws(GimbalError) {
         let word = ClientRequest.cameras.type
         guard !options.cameras.isEmpty, submission.requests.contains(where: { $0["type"]?.string == word })
         else { return }
-        throw WireError(.denied, field: "type", "this node publishes only some cameras: its $state names them")
+        throw GimbalError(.denied, field: "type", "this node publishes only some cameras: its $state names them")
     }
 
-    private func feed(_ key: Key, at now: Double) throws(WireError) -> Feed {
+    private func feed(_ key: Key, at now: Double) throws(GimbalError) -> Feed {
         if let feed = feeds[key] { return feed }
         try checkRoom(for: key)
         let feed = Feed(replies) { [weak self] in self?.feeds[key] = nil }
         do {
             try feed.connect(outside)
         } catch {
-            throw WireError(.unavailable, "no daemon: \(error)")
+            throw GimbalError(.unavailable, "no daemon: \(error)")
         }
         feed.lastHeard = now
         feeds[key] = feed
@@ -352,15 +352,15 @@ final class Feeds {
 
     /// Checks that there is room for another publisher. Those with unchecked names get at most half of it, and
     /// queries always have room.
-    private func checkRoom(for key: Key) throws(WireError) {
+    private func checkRoom(for key: Key) throws(GimbalError) {
         guard key != .queries else { return }
         let (most, publishers) = (options.mostFeeds, feeds.keys.count { $0 != .queries })
         if publishers >= most || key.isUnchecked && 2 * feeds.keys.count(where: \.isUnchecked) >= most {
-            throw WireError(.limitReached, "at most \(most) may publish to a node at a time")
+            throw GimbalError(.limitReached, "at most \(most) may publish to a node at a time")
         }
     }
 
-    private func pass(_ submission: Submission, to feed: Feed, at now: Double) throws(WireError) {
+    private func pass(_ submission: Submission, to feed: Feed, at now: Double) throws(GimbalError) {
         var missing = 0
         // Queries share one connection, so numbers do not apply to them.
         if let number = submission.number, submission.inlet != .get {
@@ -372,10 +372,10 @@ final class Feeds {
         }
         feed.lastHeard = now
         guard !feed.isBusy else {
-            throw WireError(.limitReached, "the daemon has not answered earlier lines; this one was not accepted")
+            throw GimbalError(.limitReached, "the daemon has not answered earlier lines; this one was not accepted")
         }
         guard !feed.hasEnough(of: submission) else {
-            throw WireError(
+            throw GimbalError(
                 .limitReached, "too many of these queries are waiting for an answer; this one was not accepted")
         }
         // A line that was not accepted may come again with its number.
@@ -383,7 +383,7 @@ final class Feeds {
         if missing > 0, let number = submission.number {
             // Without the id, which is for the answer to this line, as it is accepted.
             replies.send(
-                WireError(.missedLines, field: "number", "\(missing) lines before number \(number) did not arrive"),
+                GimbalError(.missedLines, field: "number", "\(missing) lines before number \(number) did not arrive"),
                 id: nil, to: submission)
         }
         feed.send(submission)

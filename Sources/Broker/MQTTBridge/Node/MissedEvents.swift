@@ -25,7 +25,7 @@ private final class MissedEventsRequest: DaemonReader {
     func received(_ line: ArraySlice<UInt8>, at now: Double) {
         switch (try? ServerLine(line: line))?.message {
         case .error(let error)?:
-            replies.send(WireError(error), to: submission)
+            replies.send(error, to: submission)
             finish()
         case .event(let event)?: tell(event, line)
         default: break
@@ -57,7 +57,7 @@ private final class MissedEventsRequest: DaemonReader {
 
     func ended(_ reason: String, at now: Double) {
         connection = nil
-        replies.send(WireError(.unavailable, "no answer: \(reason)"), to: submission)
+        replies.send(GimbalError(.unavailable, "no answer: \(reason)"), to: submission)
         onEnd(self)
     }
 
@@ -82,19 +82,20 @@ final class MissedEvents {
 
     init(_ outside: any Surroundings, _ replies: Replies) { (self.outside, self.replies) = (outside, replies) }
 
-    func ask(_ submission: Submission) throws(WireError) {
+    func ask(_ submission: Submission) throws(GimbalError) {
         let request = submission.requests[0]
         guard let since = request["since"] else {
-            throw WireError(.missingField, field: "since", "since is missing: the seq of the last event that was read")
+            throw GimbalError(
+                .missingField, field: "since", "since is missing: the seq of the last event that was read")
         }
         guard let seq = since.integer else {
-            throw WireError(.invalidValue, field: "since", "since must be the seq of an event: an integer, 0 or more")
+            throw GimbalError(.invalidValue, field: "since", "since must be the seq of an event: an integer, 0 or more")
         }
         guard let epoch = request["epoch"]?.string else {
-            throw WireError(.missingField, field: "epoch", "epoch is missing: the epoch of since")
+            throw GimbalError(.missingField, field: "epoch", "epoch is missing: the epoch of since")
         }
         guard asking.count < Self.most else {
-            throw WireError(.limitReached, "at most \(Self.most) may ask for missed events at a time")
+            throw GimbalError(.limitReached, "at most \(Self.most) may ask for missed events at a time")
         }
         let new = MissedEventsRequest(submission, replies) { [weak self] done in
             self?.asking.removeAll { $0 === done }
@@ -102,7 +103,7 @@ final class MissedEvents {
         do {
             try new.begin(outside, since: ResumePoint(seq: seq, epoch: epoch))
         } catch {
-            throw WireError(.unavailable, "no daemon: \(error)")
+            throw GimbalError(.unavailable, "no daemon: \(error)")
         }
         asking.append(new)
     }

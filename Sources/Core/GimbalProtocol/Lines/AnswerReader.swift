@@ -56,7 +56,7 @@ struct AnswerReader: MemberVisitor {
         }
     }
 
-    func check(_ isRight: Bool, _ error: (FieldPath) -> WireError) throws(DecodingError) {
+    func check(_ isRight: Bool, _ error: (FieldPath) -> GimbalError) throws(DecodingError) {
         if !isRight { throw .wrong(error(FieldPath()).message) }
     }
 

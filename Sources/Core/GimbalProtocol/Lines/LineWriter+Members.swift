@@ -32,7 +32,7 @@ extension LineWriter: MemberVisitor {
         write("]")
     }
 
-    package mutating func check(_ isRight: Bool, _ error: (FieldPath) -> WireError) {}
+    package mutating func check(_ isRight: Bool, _ error: (FieldPath) -> GimbalError) {}
 
     private mutating func missing(_ field: Field, _ presence: Presence) {
         guard case .nullable = presence else { return }

@@ -45,7 +45,7 @@ package struct ListRule {
     /// What an error says belongs there.
     var wanted = "must be an array of objects"
     /// The maximum number of objects, and the error for exceeding it.
-    var limit: (most: Int, error: WireError)?
+    var limit: (most: Int, error: GimbalError)?
     /// Whether the path of an error within an object includes the array.
     var isNamedWithin = true
 
@@ -78,7 +78,7 @@ package protocol MemberVisitor: ~Copyable {
     /// Checks a condition on several members; a writer does nothing.
     ///
     /// - Parameter error: makes the error from the path of the value in its message.
-    mutating func check(_ isRight: Bool, _ error: (FieldPath) -> WireError) throws(Failure)
+    mutating func check(_ isRight: Bool, _ error: (FieldPath) -> GimbalError) throws(Failure)
 }
 
 extension MemberVisitor where Self: ~Copyable {

@@ -5,7 +5,7 @@ import JSONLines
 extension RequestDecoder: MemberVisitor {
     package mutating func scalar<Rule: MemberRule>(
         _ field: Field, _ value: inout Rule.Value?, _ rule: Rule, _ presence: Presence
-    ) throws(WireError) {
+    ) throws(GimbalError) {
         value = nil
         guard let node = try member(field, presence, rule.hint) else { return }
         guard let read = rule.read(scalar(node, asksForIntegers: Rule.asksForIntegers)), rule.allows(read) else {
@@ -16,7 +16,7 @@ extension RequestDecoder: MemberVisitor {
 
     package mutating func object<Value: Described>(
         _ field: Field, _ value: inout Value?, blank: Value, _ presence: Presence
-    ) throws(WireError) {
+    ) throws(GimbalError) {
         value = nil
         let wanted = if case .nullable = presence { "must be an object or null" } else { "must be an object" }
         guard let node = try member(field, presence, "it \(wanted)") else { return }
@@ -26,7 +26,7 @@ extension RequestDecoder: MemberVisitor {
 
     package mutating func list<Value: Described>(
         _ field: Field, _ values: inout [Value]?, _ rule: ListRule, _ presence: Presence
-    ) throws(WireError) {
+    ) throws(GimbalError) {
         values = nil
         guard let array = try member(field, presence, "it \(rule.wanted)") else { return }
         guard tape[array].kind == .array else { throw .wrong(path / field, rule.wanted) }
@@ -41,14 +41,14 @@ extension RequestDecoder: MemberVisitor {
         values = read
     }
 
-    package mutating func check(_ isRight: Bool, _ error: (FieldPath) -> WireError) throws(WireError) {
+    package mutating func check(_ isRight: Bool, _ error: (FieldPath) -> GimbalError) throws(GimbalError) {
         if !isRight { throw error(path) }
     }
 
     /// Reads a value from an object at any depth.
     private mutating func read<Value: Described>(
         _ blank: Value, from node: Int, _ path: FieldPath
-    ) throws(WireError) -> Value {
+    ) throws(GimbalError) -> Value {
         let (outer, outerPath) = (object, self.path)
         (object, self.path) = (node, path)
         defer { (object, self.path) = (outer, outerPath) }
@@ -59,7 +59,7 @@ extension RequestDecoder: MemberVisitor {
 
     /// Returns the node of a member; `nil` if it is optional and missing.
     @inline(__always)
-    private func member(_ field: Field, _ presence: Presence, _ hint: @autoclosure () -> String) throws(WireError)
+    private func member(_ field: Field, _ presence: Presence, _ hint: @autoclosure () -> String) throws(GimbalError)
         -> Int?
     {
         guard let node = child(object, field) else {
@@ -123,7 +123,7 @@ extension RequestDecoder: MemberVisitor {
         }
     }
 
-    func id(_ node: Int) throws(WireError) -> ByteRange {
+    func id(_ node: Int) throws(GimbalError) -> ByteRange {
         let slice = tape[node].text
         if tape[node].kind == .string, slice.count <= Self.longestID {
             return ByteRange(Int(slice.start) - 1, Int(slice.end) + 1)
@@ -149,7 +149,7 @@ extension RequestDecoder: MemberVisitor {
     }
 
     /// Returns the camera name of a request. Repeating a long name costs no new string.
-    mutating func cameraName() throws(WireError) -> String? {
+    mutating func cameraName() throws(GimbalError) -> String? {
         guard let node = child(object, .camera) else { return nil }
         guard tape[node].kind == .string, let name = cameraName(tape[node].text, isEscaped: tape[node].isEscaped)
         else { throw .wrong(FieldPath(.camera), CameraNameRule().wanted) }

@@ -7,7 +7,7 @@ import MapCamera
 
 /// Why a line was rejected, and what could be read of it.
 package struct Rejection: Error {
-    package let error: WireError
+    package let error: GimbalError
     /// The index of the invalid object in an array; `nil` if the line as a whole is invalid.
     package let index: Int?
     /// The ids of the line's objects, as far as they could be read.
@@ -15,7 +15,7 @@ package struct Rejection: Error {
     /// Whether the line was meant to begin a trace. The lines after it must not be treated as live input.
     package let isHeader: Bool
 
-    package init(error: WireError, index: Int? = nil, ids: [ByteRange?] = [], isHeader: Bool) {
+    package init(error: GimbalError, index: Int? = nil, ids: [ByteRange?] = [], isHeader: Bool) {
         self.error = error
         self.index = index
         self.ids = ids
@@ -100,7 +100,7 @@ package struct Rejection: Error {
         do {
             try tape.read(line)
         } catch {
-            throw Rejection(error: WireError(error), isHeader: looksLikeHeader(line))
+            throw Rejection(error: GimbalError(error), isHeader: looksLikeHeader(line))
         }
         switch tape[0].kind {
         case .object:
@@ -116,17 +116,17 @@ package struct Rejection: Error {
 
     /// Returns the rejection of an overlong line, of which only the beginning is needed.
     package func rejectTooLong(_ beginning: Span<UInt8>) -> Rejection {
-        let error = WireError(.lineTooLong, "a line may have at most \(longestLine) bytes")
+        let error = GimbalError(.lineTooLong, "a line may have at most \(longestLine) bytes")
         return Rejection(error: error, isHeader: looksLikeHeader(beginning))
     }
 
-    private static let notALine = WireError(.invalidValue, "a line must be an object or an array of objects")
+    private static let notALine = GimbalError(.invalidValue, "a line must be an object or an array of objects")
 
     private mutating func batch(into requests: inout [Request]) throws(Rejection) {
         let count = tape.count(of: 0)
-        if count == 0 { throw rejection(WireError(.invalidValue, "an array must have at least one object"), of: nil) }
+        if count == 0 { throw rejection(GimbalError(.invalidValue, "an array must have at least one object"), of: nil) }
         if count > largestBatch {
-            let error = WireError(.limitReached, "an array may have at most \(largestBatch) objects")
+            let error = GimbalError(.limitReached, "an array may have at most \(largestBatch) objects")
             throw rejection(error, of: nil)
         }
         var object = 1
@@ -140,7 +140,7 @@ package struct Rejection: Error {
         }
     }
 
-    private func rejection(_ error: WireError, of index: Int?) -> Rejection {
+    private func rejection(_ error: GimbalError, of index: Int?) -> Rejection {
         var ids: [ByteRange?] = []
         var isHeader = false
         let isBatch = tape[0].kind == .array
@@ -188,7 +188,7 @@ package struct Rejection: Error {
 
     // MARK: One request
 
-    private mutating func request(_ object: Int, isBatch: Bool) throws(WireError) -> Request {
+    private mutating func request(_ object: Int, isBatch: Bool) throws(GimbalError) -> Request {
         guard tape[object].kind == .object else { throw Self.notALine }
         (self.object, path) = (object, FieldPath())
         guard let typeNode = child(object, .type) else {
@@ -197,9 +197,9 @@ package struct Rejection: Error {
         guard tape[typeNode].kind == .string else { throw .wrong(FieldPath(.type), "must be a string") }
         guard let type = word(typeNode, of: Self.types) else {
             let given = text(typeNode).prefix(40)
-            throw WireError(.unknownType, field: "type", "unknown type \"\(given)\"")
+            throw GimbalError(.unknownType, field: "type", "unknown type \"\(given)\"")
         }
-        let id = try child(object, .id).map { node throws(WireError) in try self.id(node) }
+        let id = try child(object, .id).map { node throws(GimbalError) in try self.id(node) }
         var request = Request(id: id, body: ClientRequest.blanks[type])
         switch request.body {
         case .subscribe where namesAllCameras:

@@ -53,44 +53,6 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable {
     ]
 }
 
-/// What was wrong with a request, where, and what would be right. The line number is added when it is sent.
-package struct WireError: Error, Equatable, Sendable {
-    package var code: ErrorCode
-    /// The dotted path of the field at fault, if any.
-    package var field: String?
-    package var message: String
-
-    package init(_ code: ErrorCode, field: String? = nil, _ message: String) {
-        self.code = code
-        self.field = field
-        self.message = message
-    }
-
-    /// The error for a valid request in an array with an invalid one.
-    package var ofOtherRequest: WireError { WireError(code, "the array was rejected as a whole: \(message)") }
-
-    static func wrong(_ path: FieldPath, _ message: String) -> WireError {
-        WireError(.invalidValue, field: path.description, "\(path) \(message)")
-    }
-
-    static func missing(_ path: FieldPath, _ message: String) -> WireError {
-        WireError(.missingField, field: path.description, "\(path) is missing: \(message)")
-    }
-
-    /// Converts an error of the JSON reader to the protocol's error.
-    package init(_ error: JSONError) {
-        let code: ErrorCode =
-            switch error.kind {
-            case .malformed: .invalidJSON
-            case .limitReached: .limitReached
-            }
-        self.init(code, error.message)
-    }
-
-    /// Drops the line number from an error of the daemon, for passing it on.
-    package init(_ error: GimbalError) { self.init(error.code, field: error.field, error.message) }
-}
-
 /// A request that the daemon refused, which left the camera unchanged.
 public struct GimbalError: Error, Equatable, Sendable {
     /// The kind of an error.
@@ -118,17 +80,46 @@ extension GimbalError: CustomStringConvertible {
     }
 }
 
-extension GimbalError: Described {
-    package static let blank = GimbalError(WireError(.unavailable, ""), line: nil)
-
+extension GimbalError {
     /// Stands for a missing line number.
     private static let noLine = -1
 
-    /// - Parameter line: the number of the line; `nil` if lines are not numbered.
-    package init(_ error: WireError, line: UInt64?) {
-        self.line = line.map { Int(clamping: $0) } ?? Self.noLine
-        (code, field, message) = (error.code, error.field, error.message)
+    /// An error without the number of its line, which is added when the error is sent.
+    package init(_ code: Code, field: String? = nil, _ message: String) {
+        self.init(line: Self.noLine, code: code, field: field, message: message)
     }
+
+    /// Converts an error of the JSON reader to the protocol's error.
+    package init(_ error: JSONError) {
+        let code: Code =
+            switch error.kind {
+            case .malformed: .invalidJSON
+            case .limitReached: .limitReached
+            }
+        self.init(code, error.message)
+    }
+
+    /// The error for a valid request in an array with an invalid one.
+    package var ofOtherRequest: GimbalError { GimbalError(code, "the array was rejected as a whole: \(message)") }
+
+    static func wrong(_ path: FieldPath, _ message: String) -> GimbalError {
+        GimbalError(.invalidValue, field: path.description, "\(path) \(message)")
+    }
+
+    static func missing(_ path: FieldPath, _ message: String) -> GimbalError {
+        GimbalError(.missingField, field: path.description, "\(path) is missing: \(message)")
+    }
+
+    /// Returns the error with the number of its line; `nil` if lines are not numbered.
+    package func at(line: UInt64?) -> GimbalError {
+        var error = self
+        error.line = line.map { Int(clamping: $0) } ?? Self.noLine
+        return error
+    }
+}
+
+extension GimbalError: Described {
+    package static let blank = GimbalError(.unavailable, "")
 
     package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
         var word = code.rawValue

@@ -17,7 +17,7 @@ extension MemberVisitor where Self: ~Copyable {
         try member(.version, &number, .number(), hint: "it must be \(RequestDecoder.version)")
         try check(number == Double(RequestDecoder.version)) { path in
             let message = "only version \(RequestDecoder.version) is supported"
-            return WireError(.unsupportedVersion, field: "\(path / .version)", message)
+            return GimbalError(.unsupportedVersion, field: "\(path / .version)", message)
         }
         version = Int(exactly: number) ?? version
     }

@@ -40,7 +40,7 @@ public struct Fingers: Equatable, Sendable {
 extension Fingers: Described {
     package static let blank = Fingers([])
 
-    package static let tooMany = WireError(
+    package static let tooMany = GimbalError(
         .limitReached, field: "touches", "a line may have at most \(RequestDecoder.mostFingers) fingers")
 
     /// Why the protocol cannot express the fingers; `nil` if it can.

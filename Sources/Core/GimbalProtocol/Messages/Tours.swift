@@ -50,7 +50,7 @@ extension TourKeyframe {
         keyframes.reduce(0) { $0 + ($1.durationMs ?? 0) + $1.waitMs }
     }
 
-    private static let tooMany = WireError(
+    private static let tooMany = GimbalError(
         .limitReached, field: "keyframes", "a tour may have at most \(most) keyframes")
 
     /// Shows a visitor all keyframes of a tour.

@@ -10,7 +10,7 @@ extension Hub {
         ///
         /// The camera is that of the line, or the last one that the client named if the line could not be read; `nil`
         /// if no camera has that name.
-        case refused(WireError, line: UInt64, camera: String?)
+        case refused(GimbalError, line: UInt64, camera: String?)
         case made(camera: String)
         case removed(camera: String)
     }

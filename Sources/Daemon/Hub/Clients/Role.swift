@@ -11,9 +11,9 @@ public indirect enum Role: Equatable, Sendable {
     case watchOnly(because: String)
 
     /// Returns the error for a request that this role does not allow; `nil` if it does.
-    func objection(to request: ClientRequest) -> WireError? {
+    func objection(to request: ClientRequest) -> GimbalError? {
         guard case .watchOnly(let reason) = self, request.changesSomething else { return nil }
-        return WireError(.denied, field: "type", "this connection may only subscribe and query: \(reason)")
+        return GimbalError(.denied, field: "type", "this connection may only subscribe and query: \(reason)")
     }
 }
 

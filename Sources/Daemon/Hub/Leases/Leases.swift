@@ -191,7 +191,7 @@ final class Leases {
             leased.removeAll { $0 === camera }
         }
         for wait in camera.leases.waiting {
-            let error = WireError(.removed, field: "camera", "camera \(camera.name) was removed before it was free")
+            let error = GimbalError(.removed, field: "camera", "camera \(camera.name) was removed before it was free")
             sender.refuse(error, wait.id.span, ofLine: wait.line, to: wait.peer)
             forget(camera, in: wait.peer)
         }

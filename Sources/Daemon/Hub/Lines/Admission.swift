@@ -9,7 +9,7 @@ import Touches
 /// An error in one object of a line.
 struct Refusal: Error {
     let index: Int
-    let error: WireError
+    let error: GimbalError
 }
 
 /// The admission of one line. If the number of something is limited, each object of an array counts as one more of it
@@ -49,13 +49,13 @@ struct Admission {
     /// Admits the line; throws at the first object that is refused.
     mutating func admit() throws(Refusal) {
         for index in requests.indices {
-            do throws(WireError) { try admit(index, meant[index].camera) } catch {
+            do throws(GimbalError) { try admit(index, meant[index].camera) } catch {
                 throw Refusal(index: index, error: error)
             }
         }
     }
 
-    private mutating func admit(_ index: Int, _ camera: HostedCamera?) throws(WireError) {
+    private mutating func admit(_ index: Int, _ camera: HostedCamera?) throws(GimbalError) {
         if peer.isWatchOnly, let error = peer.role.objection(to: requests[index].body) { throw error }
         if let camera = peer.sentTrace.camera { try admit(index, inTraceOf: camera) }
         if peer.sendsBehindTheEnd, requests[index].body.isOfTraces { return }
@@ -66,21 +66,21 @@ struct Admission {
     /// Throws if a number has reached its limit.
     private func check(
         _ count: Int, below limit: Int, _ field: String, _ message: @autoclosure () -> String
-    ) throws(WireError) {
-        if count >= limit { throw WireError(.limitReached, field: field, message()) }
+    ) throws(GimbalError) {
+        if count >= limit { throw GimbalError(.limitReached, field: field, message()) }
     }
 
     /// Throws if the request is part of a trace.
-    private func forbidInTrace(_ message: String) throws(WireError) {
-        if peer.sendsTrace { throw WireError(.invalidValue, field: "type", message) }
+    private func forbidInTrace(_ message: String) throws(GimbalError) {
+        if peer.sendsTrace { throw GimbalError(.invalidValue, field: "type", message) }
     }
 
     /// Admits what a trace may contain.
     ///
     /// - Parameter camera: the name of the trace's camera.
-    private func admit(_ index: Int, inTraceOf camera: String) throws(WireError) {
+    private func admit(_ index: Int, inTraceOf camera: String) throws(GimbalError) {
         if let name = requests[index].camera, name != camera {
-            throw WireError(.invalidValue, field: "camera", "camera must be \"\(camera)\" in this trace, or omitted")
+            throw GimbalError(.invalidValue, field: "camera", "camera must be \"\(camera)\" in this trace, or omitted")
         }
         if case .trace = requests[index].body {
             try forbidInTrace("a trace is running on this connection: end it with trace-end first")
@@ -89,11 +89,11 @@ struct Admission {
 
     /// Admits the camera that a request makes, or makes permanent, if it does either.
     @inline(never)
-    private mutating func admitNew(_ index: Int, _ camera: HostedCamera?) throws(WireError) {
+    private mutating func admitNew(_ index: Int, _ camera: HostedCamera?) throws(GimbalError) {
         let (request, name) = (requests[index], meant[index].name)
         guard !made.contains(name) else { return }
         if camera == nil, mustFindCamera(request) {
-            throw WireError(.unknownCamera, field: "camera", "there is no camera \"\(name)\"")
+            throw GimbalError(.unknownCamera, field: "camera", "there is no camera \"\(name)\"")
         }
         guard makesCamera(request, camera) else { return }
         let others = peer.isWatchOnly ? registry.ephemeralCount : registry.permanentCount
@@ -112,7 +112,7 @@ struct Admission {
         return if case .removeCamera = request.body { true } else { request.body.needsCamera }
     }
 
-    private mutating func admitBody(_ index: Int, _ camera: HostedCamera?) throws(WireError) {
+    private mutating func admitBody(_ index: Int, _ camera: HostedCamera?) throws(GimbalError) {
         if requests[index].body.takesCamera {
             try admitLeased(camera, by: peer)
             if let replay = camera?.replay, replay !== peer.replay, !replay.makesWay { throw .busy }
@@ -139,7 +139,7 @@ struct Admission {
             if !peer.output.isOpen { throw .busy }
         case .traceEnd:
             if !peer.sendsTrace {
-                throw WireError(
+                throw GimbalError(
                     .invalidValue, field: "type", "no trace is running on this connection: a trace header starts one")
             }
         case .subscribe: try admitSubscription(index)
@@ -156,7 +156,7 @@ struct Admission {
             guard let replay = camera?.replay, !replay.isCut else { throw .noReplay }
             if replay.isAttract {
                 if ends { break }
-                throw WireError(
+                throw GimbalError(
                     .noReplay, field: "camera",
                     "the daemon plays this trace by itself: it can only be ended, with end-replay")
             }
@@ -177,13 +177,13 @@ struct Admission {
         case .endLease(nil):
             let leased = camera?.publicCamera
             guard leases.cameras(of: peer).contains(where: { $0 === leased }) else {
-                throw WireError(
+                throw GimbalError(
                     .noLease, field: "camera",
                     "this connection has no part in a lease of this camera, and is waiting for none")
             }
             // A member's trace would continue without a part in the lease.
             if let lease = leased?.leases.current, lease.holder !== peer, leased?.isPlayed(by: peer) == true {
-                throw WireError(
+                throw GimbalError(
                     .busy, field: "camera", "this connection's trace is playing on this camera; wait for its end")
             }
         case .getReplay:
@@ -202,15 +202,15 @@ struct Admission {
     /// Admits what moves a camera, unless another's lease forbids it.
     ///
     /// - Parameter mover: the peer whose gesture, command or trace it is.
-    private func admitLeased(_ camera: HostedCamera?, by mover: Peer) throws(WireError) {
+    private func admitLeased(_ camera: HostedCamera?, by mover: Peer) throws(GimbalError) {
         guard let lease = camera?.publicCamera.leases.current, !lease.includes(mover) else { return }
         let (who, left) = (lease.label.map { "\"\($0)\"" } ?? "another client", (lease.deadline - now).rounded(.up))
-        throw WireError(
+        throw GimbalError(
             .leased, field: "camera",
             "\(who) has leased this camera, " + (left > 0 ? "for \(plain(left)) ms more" : "until its trace has ended"))
     }
 
-    private func admit(_ request: LeaseRequest, _ camera: HostedCamera?) throws(WireError) {
+    private func admit(_ request: LeaseRequest, _ camera: HostedCamera?) throws(GimbalError) {
         try forbidInTrace("a trace cannot take a lease: do so before the trace's header")
         if let lease = camera?.leases.current, lease.includes(peer) { return }
         try admitPart(in: camera)
@@ -218,29 +218,29 @@ struct Admission {
         try admitLeased(camera, by: peer)
         if !camera.isFree(for: peer) { throw .busy }
         if !camera.leases.waiting.isEmpty {
-            throw WireError(
+            throw GimbalError(
                 .leased, field: "camera", "others are waiting for this camera's lease: set wait to wait, too")
         }
     }
 
     /// Admits a request about the lease with a number.
-    private func admitLease(_ number: Int, _ camera: HostedCamera?) throws(WireError) {
+    private func admitLease(_ number: Int, _ camera: HostedCamera?) throws(GimbalError) {
         guard camera?.publicCamera.leases.current?.number == number else {
-            throw WireError(.noLease, field: "lease", "this camera has no lease with that number")
+            throw GimbalError(.noLease, field: "lease", "this camera has no lease with that number")
         }
     }
 
     /// Admits a connection's part in one more lease; it waits at most once for each.
-    private func admitPart(in camera: HostedCamera?) throws(WireError) {
+    private func admitPart(in camera: HostedCamera?) throws(GimbalError) {
         if camera?.leases.hasWaiting(peer) == true {
-            throw WireError(.limitReached, field: "type", "this connection is already waiting for the camera's lease")
+            throw GimbalError(.limitReached, field: "type", "this connection is already waiting for the camera's lease")
         }
         try check(
             leases.cameras(of: peer).count, below: limits.leases, "type",
             "a connection may have a part in at most \(limits.leases) leases; end one with end-lease")
     }
 
-    private func admitSubscription(_ index: Int) throws(WireError) {
+    private func admitSubscription(_ index: Int) throws(GimbalError) {
         guard peer.subscriptions.all.count + index >= limits.subscriptions else { return }
         let own = peer.subscriptions.all.lazy.filter { !$0.isOfAll }
         let name = meant[index].name
@@ -250,7 +250,7 @@ struct Admission {
             "a connection may have at most \(limits.subscriptions) subscriptions; end one with unsubscribe")
     }
 
-    private func admit(_ gesture: ClientRequest.Gesture, _ index: Int, _ camera: HostedCamera?) throws(WireError) {
+    private func admit(_ gesture: ClientRequest.Gesture, _ index: Int, _ camera: HostedCamera?) throws(GimbalError) {
         let all = (camera?.gestures.count ?? 0) + index
         guard all >= min(limits.gestures, limits.cameraGestures), gesture.event.begins else { return }
         let key = GestureKey(feed: peer.number, kind: gesture.event.kind, label: gesture.label)
@@ -264,7 +264,7 @@ struct Admission {
             "a camera may have at most \(limits.cameraGestures) active gestures")
     }
 
-    private mutating func admit(_ fingers: Fingers, _ index: Int, _ camera: HostedCamera?) throws(WireError) {
+    private mutating func admit(_ fingers: Fingers, _ index: Int, _ camera: HostedCamera?) throws(GimbalError) {
         self.fingers += fingers.touches.count
         if self.fingers > limits.fingers { throw Fingers.tooMany }
         let known = camera?.surfaces.all ?? []
@@ -286,20 +286,20 @@ struct Admission {
 
     private mutating func admit(
         _ change: CameraSetup.Change, _ index: Int, _ camera: HostedCamera?
-    ) throws(WireError) {
+    ) throws(GimbalError) {
         switch change {
         case .zoomRange(let min, let max):
             let name = meant[index].name
             let old = zoomRanges[name] ?? camera?.camera.constraints.zoomRange ?? .all
             guard let range = ZoomRange(min: min ?? old.min, max: max ?? old.max) else {
                 let error = CameraSetup.reversedZoomRange
-                throw WireError(error.code, field: min == nil ? "maxZoom" : "minZoom", error.message)
+                throw GimbalError(error.code, field: min == nil ? "maxZoom" : "minZoom", error.message)
             }
             zoomRanges[name] = range
         case .idleAction(let setting):
             // A trace may have been recorded by a daemon with other traces.
             guard case .play(let trace, _)? = setting?.action, !peer.sendsTrace, traces[trace] == nil else { break }
-            throw WireError(
+            throw GimbalError(
                 .invalidValue, field: "action.trace",
                 "action.trace must be one of the daemon's traces: there is no \"\(trace)\"")
         default: break
@@ -316,9 +316,9 @@ struct Admission {
     }
 }
 
-extension WireError {
-    static let noReplay = WireError(.noReplay, field: "camera", "no replay is running on this camera")
-    fileprivate static let busy = WireError(
+extension GimbalError {
+    static let noReplay = GimbalError(.noReplay, field: "camera", "no replay is running on this camera")
+    fileprivate static let busy = GimbalError(
         .busy, field: "camera", "a replay is running on this camera; wait for its trace-ended")
 }
 

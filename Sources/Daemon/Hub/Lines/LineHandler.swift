@@ -160,7 +160,7 @@ final class LineHandler {
         for index in requests.indices {
             guard requests[index].body.isOfTraces else { continue }
             func refusal(_ code: ErrorCode, _ message: String) -> Refusal {
-                Refusal(index: index, error: WireError(code, field: "timeMs", "timeMs \(message)"))
+                Refusal(index: index, error: GimbalError(code, field: "timeMs", "timeMs \(message)"))
             }
             guard let given = requests[index].timeMs ?? time else {
                 throw refusal(.missingField, "is missing: in a trace, gestures, touches, commands and markers need it")

@@ -55,7 +55,7 @@ extension RequestApplier {
     /// Returns the answer to a question about a camera; `nil` for any other question.
     private static func answer(
         _ query: ClientRequest, about camera: HostedCamera
-    ) throws(WireError) -> ServerMessage? {
+    ) throws(GimbalError) -> ServerMessage? {
         let projection = camera.camera.projection
         switch query {
         case .getCamera: return .camera(camera.state)
@@ -64,13 +64,13 @@ extension RequestApplier {
             return .cameraForBounds(BoundsFit(position: position, fits: fits))
         case .project(let coordinate):
             if let point = projection.point(for: coordinate) { return .point(point) }
-            throw WireError(.invalidValue, field: "coordinate", "coordinate must be in front of the camera")
+            throw GimbalError(.invalidValue, field: "coordinate", "coordinate must be in front of the camera")
         case .unproject(let point):
             if let coordinate = projection.coordinate(for: point) { return .coordinate(coordinate) }
-            throw WireError(.invalidValue, field: "point", "point must be below the horizon")
+            throw GimbalError(.invalidValue, field: "point", "point must be below the horizon")
         case .visibleRegion:
             if let region = projection.visibleRegion { return .visibleRegion(region) }
-            throw WireError(.invalidValue, "a corner of the viewport is above the horizon")
+            throw GimbalError(.invalidValue, "a corner of the viewport is above the horizon")
         default: return nil
         }
     }

@@ -75,8 +75,8 @@ final class Sender {
     }
 
     /// Sends a peer an error about its current line.
-    func refuse(_ error: WireError, _ id: Span<UInt8>, to peer: Peer) {
-        reply(.error(GimbalError(error, line: peer.input.lineNumber)), id, to: peer)
+    func refuse(_ error: GimbalError, _ id: Span<UInt8>, to peer: Peer) {
+        reply(.error(error.at(line: peer.input.lineNumber)), id, to: peer)
     }
 
     /// Answers a request, as ``reply(to:_:)`` does.
@@ -151,15 +151,15 @@ final class Sender {
     private static let workOfError = 8
 
     /// Answers a request that failed when it was applied.
-    func refuse(_ error: WireError, _ id: Span<UInt8>, about camera: String, to peer: Peer) {
+    func refuse(_ error: GimbalError, _ id: Span<UInt8>, about camera: String, to peer: Peer) {
         count(error, camera, of: peer)
         refuse(error, id, to: peer)
     }
 
     /// Answers a request that waited in vain.
-    func refuse(_ error: WireError, _ id: Span<UInt8>, ofLine line: UInt64, to peer: Peer) {
+    func refuse(_ error: GimbalError, _ id: Span<UInt8>, ofLine line: UInt64, to peer: Peer) {
         counters.errors += 1
-        reply(.error(GimbalError(error, line: line)), id, to: peer)
+        reply(.error(error.at(line: line)), id, to: peer)
     }
 
     /// Answers every request of a rejected line that can be answered.
@@ -178,7 +178,7 @@ final class Sender {
     }
 
     /// Counts an error, and reports it to the log if one is kept.
-    private func count(_ error: WireError, _ camera: String?, of peer: Peer) {
+    private func count(_ error: GimbalError, _ camera: String?, of peer: Peer) {
         counters.errors += 1
         peer.replay?.lineWasRejected()
         observer.report(.refused(error, line: peer.input.lineNumber, camera: camera), of: peer)

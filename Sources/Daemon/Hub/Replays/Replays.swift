@@ -215,7 +215,7 @@ final class Replays {
     // MARK: Seeking
 
     /// Returns why a replay cannot be steered this way; `nil` if it can.
-    func objection(to request: ClientRequest, of replay: Replay, at now: Double) -> WireError? {
+    func objection(to request: ClientRequest, of replay: Replay, at now: Double) -> GimbalError? {
         let target: ReplayTarget
         switch request {
         case .seekReplay(let goal): target = goal
@@ -223,11 +223,11 @@ final class Replays {
         default: return nil
         }
         guard let time = time(of: target, in: replay, at: now) else {
-            return WireError(.invalidValue, field: "marker", "no marker with that label has been read")
+            return GimbalError(.invalidValue, field: "marker", "no marker with that label has been read")
         }
         guard start(for: time, in: replay) == nil else { return nil }
         let first = replay.checkpoints.all.first.map { plain(($0.run.time * 1000).rounded() / 1000) }
-        return WireError(
+        return GimbalError(
             .limitReached,
             "at most \(limits.replayBytes) bytes of a replay are kept, \(limits.allReplayBytes) of all: "
                 + (first.map { "this one goes back to \($0) ms" } ?? "this one cannot go back"))
@@ -387,7 +387,7 @@ final class Replays {
         turns.add(work: Self.workOfReset)
         guard let first = replay.checkpoints.all.first, first.run.steps == 0 else {
             if let peer = replay.peer {
-                let error = WireError(
+                let error = GimbalError(
                     .limitReached, field: "loop",
                     "the beginning is no longer kept: at most \(limits.replayBytes) bytes of a replay are kept, "
                         + "\(limits.allReplayBytes) of all")

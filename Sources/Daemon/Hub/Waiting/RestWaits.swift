@@ -36,7 +36,7 @@ final class RestWaits {
     /// removing one moves at most eight bytes for each that is due before it.
     private var deadlines: [RestWait] = []
     /// Waits that have ended together, and how, to be answered as turns have room.
-    private var ended: [(waits: ArraySlice<RestWait>, outcome: Result<CameraRest, WireError>)] = []
+    private var ended: [(waits: ArraySlice<RestWait>, outcome: Result<CameraRest, GimbalError>)] = []
 
     init(_ sender: Sender, _ turns: Turns) { (self.sender, self.turns) = (sender, turns) }
 
@@ -97,7 +97,7 @@ final class RestWaits {
         answer()
         while turns.hasRoomForEvents, let wait = deadlines.last, wait.deadline <= now {
             let text = "camera \(wait.camera.name) is still moving after \(plain(wait.timeoutMs)) ms"
-            finish(wait, .failure(WireError(.timeout, field: "timeoutMs", text)))
+            finish(wait, .failure(GimbalError(.timeout, field: "timeoutMs", text)))
             wait.camera.noteWaitOver()
         }
     }
@@ -119,7 +119,7 @@ final class RestWaits {
     }
 
     /// Ends a wait with its answer.
-    private func finish(_ wait: RestWait, _ outcome: Result<CameraRest, WireError>) {
+    private func finish(_ wait: RestWait, _ outcome: Result<CameraRest, GimbalError>) {
         turns.add(events: 1)
         turns.add(work: 1)
         forget(wait)
@@ -157,10 +157,10 @@ extension Peer {
 
 extension HostedCamera {
     /// The answer to requests that wait for the camera to rest; `nil` while they have to wait.
-    fileprivate var waitOutcome: Result<CameraRest, WireError>? {
+    fileprivate var waitOutcome: Result<CameraRest, GimbalError>? {
         if isRemoved {
             return .failure(
-                WireError(.removed, field: "camera", "camera \(name) was removed before it came to rest"))
+                GimbalError(.removed, field: "camera", "camera \(name) was removed before it came to rest"))
         }
         guard isAtRest else { return nil }
         return .success(CameraRest(camera: name, epoch: epoch.isEmpty ? nil : epoch, seq: seq, position: published))

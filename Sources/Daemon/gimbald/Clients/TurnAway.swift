@@ -4,9 +4,9 @@ import GimbalProtocol
 import Glibc
 
 /// Sends a client the reason why it is not served, as far as the socket has room.
-func turnAway(_ client: CInt, _ reason: WireError) {
+func turnAway(_ client: CInt, _ reason: GimbalError) {
     var line = LineWriter()
-    line.answer(.error(GimbalError(reason, line: 0)), Span())
+    line.answer(.error(reason.at(line: 0)), Span())
     let bytes = line.bytes
     _ = unsafe send(client, bytes, bytes.count, CInt(MSG_NOSIGNAL | MSG_DONTWAIT))
     _ = shutdown(client, CInt(SHUT_WR))

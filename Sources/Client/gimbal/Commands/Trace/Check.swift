@@ -174,7 +174,7 @@ private final class CheckSession {
         played.play(try ClientRequest.trace(TraceHeader(speed: .infinity)).line()) { _ in }
     }
 
-    private static let noHeader = WireError(
+    private static let noHeader = GimbalError(
         .missingField, field: "type", "the first line of a trace is its header, {\"type\":\"trace\",\"version\":1,…}")
 
     // MARK: Findings
