@@ -17,14 +17,12 @@ import TestSupport
         watcher.send(#"{"type":"subscribe","events":["lease"]}"#)
         host.pass(500)
         guide.send(#"{"type":"take-lease","id":1,"forMs":1500,"label":"guide"}"#)
-        host.turn()
         #expect(
             guide.lines() == [
                 #"{"type":"lease","id":1,"camera":"main","timeMs":500,"lease":1,"untilMs":2000,"label":"guide"}"#
             ])
         host.pass(1200)
         other.send(#"{"type":"stop","id":1}"#)
-        host.turn()
         #expect(
             other.lines() == [
                 #"{"type":"error","id":1,"line":1,"code":"leased","field":"camera","message":""#
@@ -42,7 +40,6 @@ import TestSupport
     @Test func lineOfTheTurnInWhichItsTimeIsUpIsAccepted() throws {
         let (guide, other) = (host.connect(), host.connect())
         guide.send(#"{"type":"take-lease","forMs":100}"#)
-        host.turn()
         host.setTime(byAdding: 100)
         #expect(try code(other, #"{"type":"move","id":1,"update":{"kind":"zoom-to","zoom":5}}"#) == nil)
     }
@@ -222,14 +219,11 @@ import TestSupport
         guide.send(#"{"type":"take-lease","forMs":1000,"label":"guide"}"#)
         helper.send(#"{"type":"join-lease","lease":1}"#)
         helper.send(#"{"type":"take-lease","id":1,"forMs":1,"label":"mine"}"#)
-        host.turn()
         #expect(helper.lines().last?.contains(#""untilMs":1000,"label":"guide"}"#) == true)
         helper.send(#"{"type":"pan","phase":"began"}"#)
         helper.send(#"{"type":"pan","phase":"changed","translation":{"x":50,"y":0}}"#)
-        host.turn()
         #expect(try watcher.types() == ["subscribed", "camera-changed"])
         helper.send(#"{"type":"end-lease"}"#)
-        host.turn()
         #expect(try watcher.types() == ["idle"])
     }
 
@@ -266,7 +260,6 @@ import TestSupport
             let host = HubHost()
             let guide = host.connect()
             guide.send(#"{"type":"take-lease","forMs":60000,"label":"guide"}"#)
-            host.turn()
             try host.handOver(changedBy: change)
         }
         try restored { $0 }
@@ -321,7 +314,6 @@ import TestSupport
         watcher.send(#"{"type":"subscribe","events":["lease"]}"#)
         guide.send(#"{"type":"take-lease","forMs":60000}"#)
         next.send(#"{"type":"take-lease","forMs":500,"wait":true}"#)
-        host.turn()
         _ = watcher.lines()
         try host.handOver(without: [guide])
         #expect(try watcher.types() == ["lease-ended", "lease-taken"])
