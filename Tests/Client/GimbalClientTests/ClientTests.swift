@@ -19,8 +19,11 @@ private func error(_ body: () async throws -> Void) async -> (any Error)? {
 }
 
 @Suite struct RequestingTests {
+    private let daemon: DaemonProcess
+
+    init() throws { daemon = try DaemonProcess() }
+
     @Test func commandsMoveTheCamera() async throws {
-        let daemon = try DaemonProcess()
         let camera = Gimbal(path: daemon.socket).camera("left")
         var expected = Camera()
         let updates: [CameraUpdate] = [
@@ -40,7 +43,6 @@ private func error(_ body: () async throws -> Void) async -> (any Error)? {
     }
 
     @Test func settingsThatAreSetAreInTheCamerasState() async throws {
-        let daemon = try DaemonProcess()
         let camera = Gimbal(path: daemon.socket).camera()
         let bounds = try #require(
             CoordinateBounds(southWest: paris, northEast: LatLng(latitude: 50, longitude: 3)))
@@ -61,7 +63,6 @@ private func error(_ body: () async throws -> Void) async -> (any Error)? {
     }
 
     @Test func questionsAreAnsweredAsTheCameraComputesThem() async throws {
-        let daemon = try DaemonProcess()
         let gimbal = Gimbal(path: daemon.socket)
         let hello = try await gimbal.connect()
         #expect(hello.version == 1 && hello.server.hasPrefix("gimbald "))
@@ -86,7 +87,6 @@ private func error(_ body: () async throws -> Void) async -> (any Error)? {
     }
 
     @Test func gesturesOfOneFrameMoveTheCameraOnce() async throws {
-        let daemon = try DaemonProcess()
         let camera = Gimbal(path: daemon.socket).camera()
         let focus = ScreenPoint(x: 210, y: 310)
         try await camera.send([GestureEvent(.pinch, .began, focus: focus), GestureEvent(.rotate, .began, focus: focus)])
@@ -102,7 +102,6 @@ private func error(_ body: () async throws -> Void) async -> (any Error)? {
     }
 
     @Test func whatIsRefusedSaysWhy() async throws {
-        let daemon = try DaemonProcess()
         let gimbal = Gimbal(path: daemon.socket)
         let camera = gimbal.camera()
         try await gimbal.ping()
@@ -122,7 +121,6 @@ private func error(_ body: () async throws -> Void) async -> (any Error)? {
     }
 
     @Test func leasedCameraIsMovedByItsHolderAndByWhoJoinsAlone() async throws {
-        let daemon = try DaemonProcess()
         let (guide, other) = (
             Gimbal(path: daemon.socket).camera("main"), Gimbal(path: daemon.socket).camera("main")
         )
@@ -142,7 +140,6 @@ private func error(_ body: () async throws -> Void) async -> (any Error)? {
     }
 
     @Test func aFrameIsRefusedAsAWholeByTheOneAtFault() async throws {
-        let daemon = try DaemonProcess()
         let camera = Gimbal(path: daemon.socket).camera()
         let refused = await error {
             try await camera.send([.move(.zoomTo(9)), .set(.zoomRange(min: 22, max: nil)), .move(.zoomIn)])
@@ -155,7 +152,6 @@ private func error(_ body: () async throws -> Void) async -> (any Error)? {
     }
 
     @Test func aRequestBeyondALinesLimitIsNotSent() async throws {
-        let daemon = try DaemonProcess()
         let camera = Gimbal(path: daemon.socket).camera()
         let label = GestureKey.Label.text(String(repeating: "x", count: 65_536))
         let refused = await error { try await camera.send(GestureEvent(.pan, .began), label: label) }
@@ -164,7 +160,6 @@ private func error(_ body: () async throws -> Void) async -> (any Error)? {
     }
 
     @Test func manyLongRequestsWaitForRoom() async throws {
-        let daemon = try DaemonProcess()
         let camera = Gimbal(path: daemon.socket).camera()
         let label = GestureKey.Label.text(String(repeating: "x", count: 60_000))
         let pid = daemon.process.processIdentifier
@@ -184,7 +179,6 @@ private func error(_ body: () async throws -> Void) async -> (any Error)? {
     }
 
     @Test func only1024RequestsWaitAtATime() async throws {
-        let daemon = try DaemonProcess()
         let gimbal = Gimbal(path: daemon.socket)
         let pid = daemon.process.processIdentifier
         kill(pid, SIGSTOP)
@@ -205,7 +199,6 @@ private func error(_ body: () async throws -> Void) async -> (any Error)? {
     // MARK: Endings
 
     @Test func whoWaitsWhenTheDaemonGoesIsTold() async throws {
-        let daemon = try DaemonProcess()
         let camera = Gimbal(path: daemon.socket).camera()
         try await camera.stop()
         let pid = daemon.process.processIdentifier
@@ -227,7 +220,6 @@ private func error(_ body: () async throws -> Void) async -> (any Error)? {
     }
 
     @Test func aCancelledRequestStopsWaiting() async throws {
-        let daemon = try DaemonProcess()
         let gimbal = Gimbal(path: daemon.socket)
         try await gimbal.connect()
         let pid = daemon.process.processIdentifier
@@ -248,7 +240,6 @@ private func error(_ body: () async throws -> Void) async -> (any Error)? {
     }
 
     @Test func theConnectionEndsWithItsOwner() async throws {
-        let daemon = try DaemonProcess()
         let watcher = Gimbal(path: daemon.socket)
         for _ in 0..<5 {
             let gimbal = Gimbal(path: daemon.socket)
@@ -297,11 +288,13 @@ private func waitUntilAlone(_ gimbal: Gimbal) async throws {
 }
 
 @Suite struct EventTests {
+    private let daemon: DaemonProcess
     /// Reconnects soon.
     private let hasty = Reconnection(firstDelay: .milliseconds(1), longestDelay: .milliseconds(5))
 
+    init() throws { daemon = try DaemonProcess() }
+
     @Test func aMovementIsToldInOrder() async throws {
-        let daemon = try DaemonProcess()
         let camera = Gimbal(path: daemon.socket).camera()
         var events: [CameraEvent] = []
         for try await event in camera.events() {
@@ -318,7 +311,6 @@ private func waitUntilAlone(_ gimbal: Gimbal) async throws {
     }
 
     @Test func onlyTheKindsThatAreAskedForCome() async throws {
-        let daemon = try DaemonProcess()
         let camera = Gimbal(path: daemon.socket).camera()
         var loop = camera.events([.idle]).makeAsyncIterator()
         guard case .subscribed? = try await loop.next() else { return #expect(Bool(false)) }
@@ -328,7 +320,6 @@ private func waitUntilAlone(_ gimbal: Gimbal) async throws {
     }
 
     @Test func aCameraThatIsRemovedEndsTheSequence() async throws {
-        let daemon = try DaemonProcess()
         let camera = Gimbal(path: daemon.socket).camera()
         var loop = camera.events().makeAsyncIterator()
         _ = try await loop.next()
@@ -338,7 +329,6 @@ private func waitUntilAlone(_ gimbal: Gimbal) async throws {
     }
 
     @Test func aReaderGoesOnWhereAnotherStopped() async throws {
-        let daemon = try DaemonProcess()
         let camera = Gimbal(path: daemon.socket).camera()
         var first = camera.events().makeAsyncIterator()
         _ = try await first.next()
@@ -360,7 +350,6 @@ private func waitUntilAlone(_ gimbal: Gimbal) async throws {
     // MARK: Reconnecting
 
     @Test func nothingIsLostOrDoubledWhenConnectionsBreak() async throws {
-        let daemon = try DaemonProcess()
         let camera = Gimbal(path: daemon.socket).camera()
         // Cuts within lines, between them, and before the first is whole.
         let budgets = [2500, 1, 0, 700, 40, 3333, 900, 219, 220, 221, 5000, 10]
@@ -384,7 +373,6 @@ private func waitUntilAlone(_ gimbal: Gimbal) async throws {
     }
 
     @Test func nothingOfAnyCameraIsLostOrDoubledWhenConnectionsBreak() async throws {
-        let daemon = try DaemonProcess()
         let gimbal = Gimbal(path: daemon.socket)
         let names = ["a", "b", "c"]
         for name in names { try await gimbal.camera(name).stop() }
@@ -413,7 +401,6 @@ private func waitUntilAlone(_ gimbal: Gimbal) async throws {
     }
 
     @Test func aCameraIsWaitedForUntilItRests() async throws {
-        let daemon = try DaemonProcess()
         let gimbal = Gimbal(path: daemon.socket)
         let camera = gimbal.camera("left")
         // It is already there: nothing moves, and still the animation ends.
@@ -436,7 +423,6 @@ private func waitUntilAlone(_ gimbal: Gimbal) async throws {
     }
 
     @Test func aNewDaemonIsAnotherEpoch() async throws {
-        let daemon = try DaemonProcess()
         let gimbal = Gimbal(path: daemon.socket)
         var loop = gimbal.camera().events(reconnecting: hasty).makeAsyncIterator()
         guard case .subscribed(let before)? = try await loop.next() else { return #expect(Bool(false)) }
@@ -458,7 +444,6 @@ private func waitUntilAlone(_ gimbal: Gimbal) async throws {
     }
 
     @Test func aResetIsTold() async throws {
-        let daemon = try DaemonProcess()
         var loop = Gimbal(path: daemon.socket).camera().events().makeAsyncIterator()
         _ = try await loop.next()
         let feed = try SocketClient(daemon.socket)
@@ -469,7 +454,6 @@ private func waitUntilAlone(_ gimbal: Gimbal) async throws {
     }
 
     @Test func delaysDoubleUpToTheLongest() async throws {
-        let daemon = try DaemonProcess()
         let clock = PatientClock()
         let reconnection = Reconnection(
             firstDelay: .milliseconds(100), longestDelay: .milliseconds(700), attempts: 5, clock: clock)
@@ -491,7 +475,6 @@ private func waitUntilAlone(_ gimbal: Gimbal) async throws {
     }
 
     @Test func whoDoesNotWantToComeBackIsTold() async throws {
-        let daemon = try DaemonProcess()
         var loop = Gimbal(path: daemon.socket).camera().events(reconnecting: .never).makeAsyncIterator()
         _ = try await loop.next()
         #expect(daemon.end(SIGTERM) == 0)
@@ -499,7 +482,6 @@ private func waitUntilAlone(_ gimbal: Gimbal) async throws {
     }
 
     @Test func aCameraThatCannotBeIsAnError() async throws {
-        let daemon = try DaemonProcess()
         let events = Gimbal(path: daemon.socket).camera("a b").events()
         #expect((await error { for try await _ in events {} } as? GimbalError)?.field == "camera")
     }
@@ -507,7 +489,7 @@ private func waitUntilAlone(_ gimbal: Gimbal) async throws {
     // MARK: Slow readers, and readers that leave
 
     /// Moves the camera so often that neither history nor socket holds its events; returns the number of events.
-    private func flood(_ daemon: DaemonProcess) throws -> Int {
+    private func flood() throws -> Int {
         let feed = try SocketClient(daemon.socket)
         for round in 0..<20 {
             let lines = (0..<400).map {
@@ -519,11 +501,10 @@ private func waitUntilAlone(_ gimbal: Gimbal) async throws {
     }
 
     @Test func aSlowReaderOfTheLatestSkips() async throws {
-        let daemon = try DaemonProcess()
         let gimbal = Gimbal(path: daemon.socket)
         var loop = gimbal.camera().events(delivery: .latest).makeAsyncIterator()
         _ = try await loop.next()
-        let last = try flood(daemon)
+        let last = try flood()
         var events: [CameraEvent] = []
         while events.last?.seq != last, let event = try await loop.next() { events.append(event) }
         #expect(events.count < last / 2)
@@ -535,11 +516,10 @@ private func waitUntilAlone(_ gimbal: Gimbal) async throws {
     }
 
     @Test func aSlowReaderOfEveryEventIsToldWhatItMissed() async throws {
-        let daemon = try DaemonProcess()
         let gimbal = Gimbal(path: daemon.socket)
         var loop = gimbal.camera().events().makeAsyncIterator()
         _ = try await loop.next()
-        let last = try flood(daemon)
+        let last = try flood()
         var (read, missed) = (0, 0)
         while read + missed < last, let event = try await loop.next() {
             if case .lagged(let lagged) = event {
@@ -554,7 +534,6 @@ private func waitUntilAlone(_ gimbal: Gimbal) async throws {
     }
 
     @Test func aCancelledLoopEndsItsConnection() async throws {
-        let daemon = try DaemonProcess()
         let gimbal = Gimbal(path: daemon.socket)
         let (started, start) = AsyncStream.makeStream(of: Void.self)
         let task = Task {
@@ -571,14 +550,12 @@ private func waitUntilAlone(_ gimbal: Gimbal) async throws {
     }
 
     @Test func aLoopThatIsLeftEndsItsConnection() async throws {
-        let daemon = try DaemonProcess()
         let gimbal = Gimbal(path: daemon.socket)
         for try await _ in gimbal.camera().events() { break }
         try await waitUntilAlone(gimbal)
     }
 
     @Test func cancellationEndsTheWaitForAnotherAttempt() async throws {
-        let daemon = try DaemonProcess()
         let (ended, end) = AsyncStream.makeStream(of: Void.self)
         let socket = daemon.socket
         let task = Task {
