@@ -8,12 +8,12 @@ import Testing
 @testable import Gestures
 
 /// A tracker and the camera that it moves.
-private struct Hand {
+private final class Hand {
     var tracker = GestureTracker()
     var camera = Camera(position: CameraPosition(target: LatLng(latitude: 10, longitude: 20), zoom: 12))
 
     @discardableResult
-    mutating func report(_ event: GestureEvent, at time: Double = 0, label: GestureKey.Label = .none) -> CameraUpdate? {
+    func report(_ event: GestureEvent, at time: Double = 0, label: GestureKey.Label = .none) -> CameraUpdate? {
         let key = GestureKey(feed: 1, kind: event.kind, label: label)
         let update = tracker.handle(event, of: key, at: time, viewport: camera.viewport)
         if let update { camera.apply(update) }
@@ -21,15 +21,15 @@ private struct Hand {
     }
 
     /// Gives the tracker settings that differ from the defaults.
-    mutating func set(_ change: (inout GestureSettings) -> Void) {
+    func set(_ change: (inout GestureSettings) -> Void) {
         var settings = GestureSettings()
         change(&settings)
         tracker.set(settings)
     }
 
-    mutating func release() -> GestureTracker.Release? { tracker.takeRelease() }
+    func release() -> GestureTracker.Release? { tracker.takeRelease() }
 
-    mutating func momentum() -> Momentum? {
+    func momentum() -> Momentum? {
         if case .glide(let momentum) = release() { momentum } else { nil }
     }
 }
@@ -50,11 +50,12 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
 }
 
 @Suite struct GestureTrackerTests {
+    private let hand = Hand()
+
     @Test(arguments: GestureKind.allCases) func gestureThatIsDecodedGoesOnAsIfItHadNotBeen(_ kind: GestureKind) throws {
-        var hand = Hand()
         hand.report(GestureEvent(kind, kind.isTap ? .ended : .began), at: 1)
         if let value = value(kind, 1) { hand.report(GestureEvent(kind, .changed, value), at: 2) }
-        var restored = hand
+        let restored = Hand()
         restored.tracker = try JSONDecoder().decode(GestureTracker.self, from: JSONEncoder().encode(hand.tracker))
         #expect(restored.tracker.isActive == !kind.isTap)
         guard let next = value(kind, 2) else { return }
@@ -64,7 +65,6 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
     }
 
     @Test func whatMayNotBeActiveIsNotWhenItIsDecoded() throws {
-        var hand = Hand()
         hand.report(GestureEvent(.pan, .began))
         hand.report(GestureEvent(.pan, .changed, .pan(point(1, 2))))
         let text = String(decoding: try JSONEncoder().encode(hand.tracker), as: UTF8.self)
@@ -80,7 +80,6 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
     }
 
     @Test func itsSizeGrowsWithGesturesAndTheirSamples() {
-        var hand = Hand()
         #expect(hand.tracker.byteCount == 0)
         hand.report(GestureEvent(.tilt, .began))
         let one = hand.tracker.byteCount
@@ -103,7 +102,6 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
 
     @Test(arguments: GestureKind.allCases.filter { $0 != .pan && value($0, 1) != nil })
     func panWaitsWhileAnotherGestureZoomsOrRotates(_ kind: GestureKind) throws {
-        var hand = Hand()
         hand.set { $0.scrollDuringRotateOrZoom = false }
         let next = try #require(value(kind, 0.5))
         hand.report(GestureEvent(kind, .began))
@@ -118,7 +116,6 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
     }
 
     @Test func valuesAreCumulativeAndUpdatesAreDifferences() {
-        var hand = Hand()
         hand.report(GestureEvent(.pinch, .began))
         #expect(
             hand.report(GestureEvent(.pinch, .changed, .pinch(2))) == .zoomBy(1, focus: nil))
@@ -128,7 +125,6 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
     }
 
     @Test func changedWithoutBeganBeginsThere() {
-        var hand = Hand()
         #expect(hand.report(GestureEvent(.rotate, .changed, .rotate(90))) == nil)
         #expect(
             hand.report(GestureEvent(.rotate, .changed, .rotate(100)))
@@ -136,7 +132,6 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
     }
 
     @Test func endedWithoutAValueChangesNothing() {
-        var hand = Hand()
         hand.report(GestureEvent(.tilt, .began))
         #expect(hand.report(GestureEvent(.tilt, .changed, .tilt(-40))) == .tiltBy(20))
         #expect(hand.report(GestureEvent(.tilt, .changed, .tilt(-60))) == .tiltBy(10))
@@ -144,7 +139,6 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
     }
 
     @Test func cancelledKeepsTheCameraAndThrowsNothing() {
-        var hand = Hand()
         hand.report(GestureEvent(.pan, .began, time: 0))
         hand.report(GestureEvent(.pan, .changed, .pan(point(50, 0)), time: 10))
         #expect(hand.report(GestureEvent(.pan, .cancelled, .pan(point(500, 0)), time: 20)) == nil)
@@ -152,7 +146,6 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
     }
 
     @Test func labelsTellGesturesApart() {
-        var hand = Hand()
         hand.report(GestureEvent(.pan, .began), label: .number(1))
         hand.report(GestureEvent(.pan, .began), label: .text("1"))
         #expect(hand.tracker.keys(of: 1).count == 2)
@@ -167,7 +160,7 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
     @Test func afterAFrameThePlacesUnderTwoFingersAreUnderThem() throws {
         for seed in UInt64(1)...500 {
             var random = Seeded(seed)
-            var hand = Hand()
+            let hand = Hand()
             hand.camera.apply(.setBearing(random.number(0...360)))
             func finger() -> ScreenPoint { point(random.number(100...290), random.number(200...600)) }
             let (a, b) = (finger(), finger())
@@ -194,7 +187,6 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
     }
 
     @Test func aDisabledGestureDoesNothingAndIsNotActive() {
-        var hand = Hand()
         hand.set { $0.scroll = false }
         #expect(hand.report(GestureEvent(.pan, .began)) == nil)
         #expect(hand.report(GestureEvent(.pan, .changed, .pan(point(9, 9)))) == nil)
@@ -204,14 +196,12 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
     }
 
     @Test func switchingAGestureOffCancelsIt() {
-        var hand = Hand()
         hand.report(GestureEvent(.tilt, .began))
         hand.set { $0.tilt = false }
         #expect(!hand.tracker.isActive)
     }
 
     @Test func aPanWaitsForPinchAndRotateIfToldTo() {
-        var hand = Hand()
         hand.set { $0.scrollDuringRotateOrZoom = false }
         hand.report(GestureEvent(.pan, .began))
         hand.report(GestureEvent(.pinch, .began))
@@ -224,7 +214,6 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
     }
 
     @Test func aFocusOutsideTheViewportIsMovedToItsEdge() {
-        var hand = Hand()
         hand.report(GestureEvent(.pinch, .began))
         let update = hand.report(GestureEvent(.pinch, .changed, .pinch(2), focus: point(-50, 9000)))
         #expect(update == .zoomBy(1, focus: point(0, 844)))
@@ -233,7 +222,6 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
     // MARK: Velocity
 
     @Test func velocityIsMeasuredOverTheLastTenthOfASecond() {
-        var hand = Hand()
         hand.report(GestureEvent(.pan, .began, time: 0))
         for time in stride(from: 10.0, through: 300, by: 10) {
             // 100 points/s until 200 ms, then 1000.
@@ -247,14 +235,12 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
     }
 
     @Test func aGivenVelocityCounts() {
-        var hand = Hand()
         hand.report(GestureEvent(.pan, .began))
         hand.report(GestureEvent(.pan, .ended, focus: point(7, 8), velocity: point(3, 4)))
         #expect(hand.release() == .glide(Momentum(focus: point(7, 8), pan: point(3, 4))))
     }
 
     @Test func withoutTimeThereIsNoVelocity() {
-        var hand = Hand()
         hand.report(GestureEvent(.pan, .began), at: 5)
         hand.report(GestureEvent(.pan, .ended, .pan(point(100, 0))), at: 5)
         let momentum = hand.momentum()
@@ -264,7 +250,6 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
     /// The velocity is recorded and must be a number that a gesture line can carry.
     @Test(arguments: [1e-300, 1e-9])
     func aVelocityMeasuredOverNextToNoTimeIsBounded(elapsed: Double) throws {
-        var hand = Hand()
         hand.report(GestureEvent(.pan, .began, time: 0))
         hand.report(GestureEvent(.pan, .ended, .pan(point(-300, 1e-300)), time: elapsed))
         let momentum = hand.momentum()
@@ -274,7 +259,6 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
     }
 
     @Test func aPanThatEndsBesideAnActiveGestureThrowsNothing() {
-        var hand = Hand()
         hand.report(GestureEvent(.pan, .began))
         hand.report(GestureEvent(.pinch, .began))
         hand.report(GestureEvent(.pan, .ended, velocity: point(900, 0)))
@@ -286,7 +270,6 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
     // MARK: Inertia
 
     @Test func withInertiaPinchAndRotationLeaveWithTheirVelocityAboutTheFocus() {
-        var hand = Hand()
         hand.set { $0.inertia = true }
         let focus = point(100, 200)
         for (kind, value) in [
@@ -307,7 +290,6 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
     }
 
     @Test func withoutInertiaPinchAndRotationEndWhereTheyEnd() {
-        var hand = Hand()
         hand.report(GestureEvent(.pinch, .began, time: 0))
         hand.report(GestureEvent(.pinch, .changed, .pinch(2), time: 10))
         hand.report(GestureEvent(.pinch, .ended, time: 20))
@@ -315,7 +297,6 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
     }
 
     @Test func withoutFlingAPanEndsWhereItEnds() {
-        var hand = Hand()
         hand.set { $0.fling = false }
         hand.report(GestureEvent(.pan, .began))
         hand.report(GestureEvent(.pan, .ended, velocity: point(900, 0)))
@@ -325,7 +306,6 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
     // MARK: Taps and one-finger zoom
 
     @Test func tapsZoomAboutThemWhenNoFingerIsLeft() {
-        var hand = Hand()
         #expect(hand.report(GestureEvent(.doubleTap, .ended, focus: point(10, 20))) == nil)
         #expect(!hand.tracker.isActive)
         #expect(hand.release() == .tap(.zoomBy(1, focus: point(10, 20))))
@@ -341,7 +321,6 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
     }
 
     @Test func tapsOfOneFrameAddUpAndStopWhatGlides() {
-        var hand = Hand()
         hand.report(GestureEvent(.pan, .began))
         hand.report(GestureEvent(.pan, .ended, velocity: point(900, 0)))
         hand.report(GestureEvent(.doubleTap, .ended, focus: point(1, 2)))
@@ -355,7 +334,7 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
 
     @Test func settingsOfTheSameFrameHoldForWhatGoesOn() {
         for change in [{ (s: inout GestureSettings) in s.scroll = false }, { $0.fling = false }] {
-            var hand = Hand()
+            let hand = Hand()
             hand.report(GestureEvent(.pan, .began))
             hand.report(GestureEvent(.pan, .ended, velocity: point(900, 0)))
             hand.set(change)
@@ -385,7 +364,6 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
     }
 
     @Test func whatEndsInTheMomentInWhichItBeganHasNoInertia() {
-        var hand = Hand()
         hand.set { $0.inertia = true }
         for kind in [GestureKind.pinch, .rotate] {
             hand.report(GestureEvent(kind, .began, time: 0))
@@ -396,7 +374,6 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
     }
 
     @Test func tapsFollowTheSwitches() {
-        var hand = Hand()
         var settings = GestureSettings()
         settings.scroll = false
         hand.tracker.set(settings)
@@ -414,7 +391,6 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
     }
 
     @Test func aOneFingerZoomIsAboutTheFirstTap() {
-        var hand = Hand()
         let first = point(100, 300)
         hand.report(GestureEvent(.oneFingerZoom, .began, focus: first))
         #expect(
@@ -486,7 +462,6 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
     }
 
     @Test func withoutScrollNothingGlidesAboutAFocus() {
-        var hand = Hand()
         var settings = GestureSettings()
         settings.inertia = true
         hand.tracker.set(settings)
