@@ -8,160 +8,6 @@ import Testing
 import TouchTraces
 import Touches
 
-/// The facts about a recording.
-private struct Fact {
-    let file: String
-    /// What a person sees in it.
-    let words: String
-    let gestures: [GestureKind]
-    /// The ratio of two fingers' final to initial distance.
-    var scale: ClosedRange<Double>?
-    /// The clockwise turn of two fingers, in degrees.
-    var turn: ClosedRange<Double>?
-    /// The final camera: latitude, longitude, zoom, bearing, viewing angle.
-    let camera: [Double]
-}
-
-private let twoFingers: [GestureKind] = [.pan, .pinch, .rotate]
-
-private let facts: [Fact] = [
-    Fact(
-        file: "autotest/ScrollDirection__candy_touchpad_86.0_scroll-down",
-        words: "two fingers down a touchpad, side by side: a tilt and no pinch",
-        gestures: [.tilt],
-        camera: [0, 0, 12, 0, 0]),
-    Fact(
-        file: "autotest/ScrollDirection__gandof_touchpad_113.0_scroll-down",
-        words: "a tilt, though the hand turns by 23 degrees on its way down",
-        gestures: [.tilt],
-        camera: [0, 0, 12, 0, 0]),
-    Fact(
-        file: "autotest/TouchscreenScroll__samus_touchscreen_164.13_scroll-up",
-        words: "one finger pans up",
-        gestures: [.pan],
-        camera: [-0.091081196, -0.004999686, 12, 0, 0]),
-    Fact(
-        file: "autotest/TouchscreenZoom__samus_touchscreen_164.13_zoom-in",
-        words: "a pinch out to about three times, hardly turned",
-        gestures: twoFingers, scale: 2.95...3.05, turn: 3...6,
-        camera: [-0.038374553, 0.068896355, 13.594601, 355.251183, 0]),
-    Fact(
-        file: "autotest/one_finger_swipe.evemu.dat",
-        words: "a swipe of a thirtieth of a second that throws the map",
-        gestures: [.pan],
-        camera: [0.46302674, 0.778735266, 12, 0, 0]),
-    Fact(
-        file: "autotest/one_stationary_finger_2nd_finger_moving_gaps.dat",
-        words: "one finger stays, the other sweeps a third of a turn around it",
-        gestures: twoFingers, scale: 0.7...0.74, turn: 118...122,
-        camera: [0.049191036, -0.067110647, 11.528505, 239.005685, 0]),
-    Fact(
-        file: "autotest/pinch_to_zoom.zoom_in.dat",
-        words: "a pinch out to three and a half times on a touchpad",
-        gestures: twoFingers, scale: 3.45...3.55, turn: 8...11,
-        camera: [-0.022802026, 0.062188426, 13.805324, 350.593544, 0]),
-    Fact(
-        file: "autotest/two_finger_id_change.dat",
-        words: "two fingers down, whose contacts split on the way: a tilt, then one of them pans",
-        gestures: [.tilt, .pan],
-        camera: [0.024438091, -0.008200097, 12, 0, 0]),
-    Fact(
-        file: "evemu-devices/tablets__Wacom_Bamboo_16FG_4x5_Finger_double-center-circle.events",
-        words: "two fingers circle for four seconds",
-        gestures: twoFingers, scale: 0.94...0.97, turn: 13...16,
-        camera: [-0.108233154, -0.013872464, 11.934567, 345.376868, 0]),
-    Fact(
-        file: "evemu-devices/tablets__Wacom_Bamboo_16FG_4x5_Finger_double-center-scroll.events",
-        words: "two fingers down a tablet: a tilt",
-        gestures: [.tilt],
-        camera: [0, 0, 12, 0, 0]),
-    Fact(
-        file: "evemu-devices/tablets__Wacom_ISDv4_E6_Finger.2fg-double-tap.events",
-        words: "two fingers tap: out by one",
-        gestures: [.twoFingerTap],
-        camera: [0.070906104, -0.12368959, 11, 0, 0]),
-    Fact(
-        file: "evemu-devices/tablets__Wacom_ISDv4_E6_Finger.double-center-circle.events",
-        words: "two fingers circle, and turn by a quarter of a right angle",
-        gestures: twoFingers, scale: 0.87...0.89, turn: 24...27,
-        camera: [-0.044871221, -0.042332181, 11.818855, 334.519848, 0]),
-    Fact(
-        file: "evemu-devices/tablets__Wacom_ISDv4_E6_Finger.double-center-scroll.events",
-        words: "two fingers down a screen: a tilt",
-        gestures: [.tilt],
-        camera: [0, 0, 12, 0, 0]),
-    Fact(
-        file: "evemu-devices/tablets__Wacom_ISDv4_E6_Finger.double-top-swipe.events",
-        words: "two fingers from edge to edge: a pan, hardly a pinch",
-        gestures: twoFingers, scale: 1...1.05, turn: 0...4,
-        camera: [-0.002978502, -0.272832394, 12.036292, 357.972383, 0]),
-    Fact(
-        file: "evemu-devices/tablets__Wacom_ISDv4_E6_Finger.single-center-circle.events",
-        words: "one finger draws a circle",
-        gestures: [.pan],
-        camera: [0.056006462, -0.08995995, 12, 0, 0]),
-    Fact(
-        file: "evemu-devices/tablets__dell_canvas_touch.evemu",
-        words: "up to five fingers drag a desk of 27 inches, two of them first and for a moment",
-        gestures: [.pan, .tilt, .pan, .pan, .pan],
-        camera: [-0.278675234, -0.290521036, 12, 0, 37.5]),
-    Fact(
-        file: "evemu-devices/touchpads__SynPS2_Synaptics_TouchPad.two-finger-vert-scroll.events",
-        words: "two fingers up and down a touchpad: a tilt",
-        gestures: [.tilt],
-        camera: [0, 0, 12, 0, 34.972366]),
-    Fact(
-        file: "evemu-devices/touchpads__bcm5974.three-finger-click.events",
-        words: "three fingers rest and click: nothing",
-        gestures: [],
-        camera: [0, 0, 12, 0, 0]),
-    Fact(
-        file: "evemu-devices/touchscreens__Atmel_maXTouch_Touchscreen.1-finger-drag-up-down.events",
-        words: "one finger pans down and up again",
-        gestures: [.pan],
-        camera: [0.005077224, -0.007615835, 12, 0, 0]),
-    Fact(
-        file: "evemu-devices/touchscreens__Atmel_maXTouch_Touchscreen.2-fingers-touch-release.events",
-        words: "a long press of two fingers: nothing",
-        gestures: [],
-        camera: [0, 0, 12, 0, 0]),
-    Fact(
-        file: "evemu-devices/touchscreens__Atmel_maXTouch_Touchscreen.4-finger-drag-down.events",
-        words: "four fingers pan, and never zoom",
-        gestures: [.pan],
-        camera: [0.06089645, -0.002629277, 12, 0, 0]),
-    Fact(
-        file: "evemu-devices/touchscreens__EP0430M09.1-finger-drag-up-down.events",
-        words: "one finger pans up, and down again",
-        gestures: [.pan],
-        camera: [-0.010776505, -0.000679666, 12, 0, 0]),
-    Fact(
-        file: "evemu-devices/touchscreens__EP0430M09.2-finger-scroll-down.events",
-        words: "two fingers up a screen: a tilt as far as it goes",
-        gestures: [.tilt],
-        camera: [0, 0, 12, 0, 37.5]),
-    Fact(
-        file: "evemu-devices/touchscreens__EP0430M09.2-fingers-touch-release.events",
-        words: "a long press of two fingers: nothing",
-        gestures: [],
-        camera: [0, 0, 12, 0, 0]),
-    Fact(
-        file: "evemu-devices/touchscreens__EP0430M09.4-finger-drag-down.events",
-        words: "four fingers pan, and never zoom",
-        gestures: [.pan],
-        camera: [-0.051484716, -0.001755805, 12, 0, 0]),
-    Fact(
-        file: "monkeyhelper/traces__Phone__phone-single-drag.txt",
-        words: "one finger drags and throws",
-        gestures: [.pan],
-        camera: [-0.006409155, -0.242716838, 12, 0, 0]),
-    Fact(
-        file: "monkeyhelper/traces__Phone__phone-two-finger-drag.txt",
-        words: "two fingers drag across a phone: a pan, hardly a pinch",
-        gestures: twoFingers, scale: 0.94...0.97, turn: -3...0,
-        camera: [0.000497784, -0.292074397, 11.934728, 1.172996, 0]),
-]
-
 @Suite struct RecordedGestureTests {
     private func convert(_ file: String) throws -> (trace: [UInt8], findings: Findings) {
         let bytes = try Recordings.bytes(file)
@@ -195,11 +41,10 @@ private let facts: [Fact] = [
         ]
     }
 
-    @Test(.needsRecordings, arguments: facts.map(\.file))
-    func aRecordingIsWhatAPersonSees(file: String) throws {
-        let fact = try #require(facts.first { $0.file == file })
-        let (trace, findings) = try convert(file)
-        let comment = Comment(rawValue: "\(file): \(fact.words)")
+    @Test(.needsRecordings, arguments: Recordings.facts)
+    func aRecordingIsWhatAPersonSees(_ fact: Recordings.Fact) throws {
+        let (trace, findings) = try convert(fact.path)
+        let comment = Comment(rawValue: "\(fact.path): \(fact.words)")
         #expect(findings.gestures.map(\.kind) == fact.gestures, comment)
         for gesture in findings.gestures {
             if case .pinch(let scale) = gesture.value { #expect(fact.scale?.contains(scale) == true, comment) }
@@ -215,14 +60,14 @@ private let facts: [Fact] = [
             try FileManager.default.contentsOfDirectory(atPath: recordings.appendingPathComponent(folder).path)
                 .map { "\(folder)/\($0)" }
         }
-        #expect(Set(facts.map(\.file)) == Set(there.filter { !$0.hasSuffix(".desc") }))
+        #expect(Set(Recordings.facts.map(\.path)) == Set(there.filter { !$0.hasSuffix(".desc") }))
     }
 
     @Test(.needsRecordings) func thePlacesUnderTwoFingersAreUnderThemInTheEnd() throws {
         var worst = 0.0
         var pairs = 0
-        for fact in facts where fact.gestures == twoFingers {
-            let bytes = try Recordings.bytes(fact.file)
+        for fact in Recordings.facts where fact.gestures == Recordings.twoFingers {
+            let bytes = try Recordings.bytes(fact.path)
             var hands = Hands()
             var reader = RecordingReader()
             try reader.read(bytes.span) { hands.take($0) }
