@@ -11,11 +11,7 @@ import TouchTraces
     private func converted(_ recording: [UInt8], touches: Bool) throws -> [String] {
         var options = TraceOptions()
         options.writesTouches = touches
-        let converter = TraceConverter(options)
-        var trace: [UInt8] = []
-        func take(_ bytes: Span<UInt8>) { for index in 0..<bytes.count { trace.append(bytes[index]) } }
-        try converter.read(recording.span, take)
-        try converter.finish(take)
+        let trace = try TraceConverter.trace(of: recording, options)
         return String(decoding: trace, as: UTF8.self).split(separator: "\n").map(String.init)
     }
 

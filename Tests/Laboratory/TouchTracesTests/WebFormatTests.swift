@@ -122,12 +122,8 @@ import TouchTraces
     /// Returns the first line of the trace made from touches that include this header.
     private func header(_ told: String, _ options: TraceOptions = TraceOptions()) throws -> JSON {
         let text = #"{"viewport":{"width":400,"height":700},"trace":\#(told)}"# + "\n"
-        let converter = TraceConverter(options)
-        var trace: [UInt8] = []
-        func take(_ bytes: Span<UInt8>) { for index in bytes.indices { trace.append(bytes[index]) } }
         let touch = #"{"type":"touchstart","timeStamp":1,"touches":[{"identifier":0,"clientX":9,"clientY":9}]}"#
-        try converter.read(Array((text + touch).utf8).span, take)
-        try converter.finish(take)
+        let trace = try TraceConverter.trace(of: Array((text + touch).utf8), options)
         return try JSON(String(decoding: trace.prefix { $0 != 0x0a }, as: UTF8.self))
     }
 
