@@ -103,21 +103,15 @@ package struct GestureFingers {
         if active.isEmpty { lift(at: time) }
     }
 
-    /// Returns whether the fingers that are down can make a gesture.
+    /// Returns whether the fingers that are down can make a gesture; what they cannot is counted as unperformed.
     private func fits(_ kind: GestureKind) -> Bool {
         switch grip {
-        case nil: Self.performed.contains(kind)
-        case .one: kind == .pan || kind == .pinch || kind == .rotate
-        case .pair: kind == .pan || kind == .pinch || kind == .rotate
+        case nil: [GestureKind.pan, .pinch, .rotate, .tilt, .oneFingerZoom].contains(kind)
+        case .one, .pair: kind == .pan || kind == .pinch || kind == .rotate
         case .tilt: kind == .tilt
         case .zoomer: kind == .oneFingerZoom
         }
     }
-
-    /// The gestures that fingers can make. All others are counted as unperformed.
-    private static let performed: Set<GestureKind> = [
-        .pan, .pinch, .rotate, .tilt, .oneFingerZoom, .doubleTap, .twoFingerTap,
-    ]
 
     private mutating func begin(_ event: GestureEvent) {
         let kind = event.kind
