@@ -146,15 +146,6 @@ func eastward(_ count: Int, zoom: Double = 10, step: Double = 20, startMs: Doubl
         #expect(!Comparison(expected: on, found: there, tolerance: Tolerance(points: 0.5, timeMs: 40)).isSame)
     }
 
-    @Test func timesAreReadAsClocksAndUnitsHaveThem() {
-        let times = ["800": 800.0, "800ms": 800, "1.5s": 1500, "2m": 120_000, "2min": 120_000, "1h": 3_600_000]
-        for (text, time) in times { #expect(WrittenTime.milliseconds(text) == time, "\(text)") }
-        #expect(WrittenTime.milliseconds("1:05") == 65_000 && WrittenTime.milliseconds("-1:02:03.5") == -3_723_500)
-        for text in ["", "s", "1:60", "1:5:", "1.5:10", "x", "inf", "1e999", "1e308h", "1 s"] {
-            #expect(WrittenTime.milliseconds(text) == nil, "\(text)")
-        }
-    }
-
     @Test func tolerancesAreReadWithTheirUnits() {
         let whole = Tolerance(points: 0.5, zoom: 0.001, degrees: 0.1, timeMs: 20)
         #expect(Tolerance("0.5pt,0.001zoom,0.1deg,20ms") == whole)
