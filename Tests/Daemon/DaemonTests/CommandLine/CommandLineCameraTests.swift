@@ -9,13 +9,6 @@ import Testing
 
     init() throws { daemon = try DaemonProcess() }
 
-    /// Runs `gimbal` with a line of words; returns its one line of JSON.
-    private func answer(_ line: String) throws -> JSON {
-        let (status, output, errors) = try gimbal(daemon, line.split(separator: " ").map(String.init))
-        #expect(status == 0 && output.count == 1 && errors.isEmpty, "\(line): \(status) \(output) \(errors)")
-        return try JSON(output.first ?? "")
-    }
-
     /// Returns a position as `latitude longitude zoom bearing viewingAngle`.
     private func place(_ answer: JSON) -> [Double?] {
         let position = answer["position"]
@@ -38,19 +31,19 @@ import Testing
         ("--zoom 6 --viewing-angle 90", [1, 2, 6, 10, 30]),
     ])
     func movesKeepWhatTheyDoNotName(_ options: String, _ expected: [Double]) throws {
-        _ = try answer("move --target 1,2 --zoom 5 --bearing 10 --viewing-angle 20")
-        #expect(try place(answer("move \(options)")) == expected)
+        _ = try answer(daemon, "move --target 1,2 --zoom 5 --bearing 10 --viewing-angle 20")
+        #expect(try place(answer(daemon, "move \(options)")) == expected)
     }
 
     @Test func stepsGoByPoints() throws {
-        _ = try answer("move --zoom 5")
-        let right = try answer("move --scroll-by 32,0")
+        _ = try answer(daemon, "move --zoom 5")
+        let right = try answer(daemon, "move --scroll-by 32,0")
         #expect(place(right)[1] == 32 * 360.0 / 8192)
-        #expect(try place(answer("move --scroll-by -32,0"))[1] == 0)
+        #expect(try place(answer(daemon, "move --scroll-by -32,0"))[1] == 0)
         // The place under the focus stays there.
-        let before = try answer("unproject 100,200")
-        _ = try answer("move --zoom-by 1 --focus 100,200")
-        let after = try answer("unproject 100,200")
+        let before = try answer(daemon, "unproject 100,200")
+        _ = try answer(daemon, "move --zoom-by 1 --focus 100,200")
+        let after = try answer(daemon, "unproject 100,200")
         for axis in ["latitude", "longitude"] {
             let (a, b) = (before["coordinate"]?[axis]?.number ?? .nan, after["coordinate"]?[axis]?.number ?? .nan)
             #expect(abs(a - b) < 1e-8)
@@ -68,9 +61,9 @@ import Testing
         let words = ["lease", "--for", "1h", "--label", "guide", "--", "sh", "-c", script]
         let (status, output, errors) = try gimbal(daemon, words)
         #expect(status == 5 && output == ["main:1", "refused 75"], "\(output) \(errors)")
-        #expect(try place(answer("get"))[2] == 7)
+        #expect(try place(answer(daemon, "get"))[2] == 7)
         // The lease has ended with the command.
-        #expect(try place(answer("move --zoom 9"))[2] == 9)
+        #expect(try place(answer(daemon, "move --zoom 9"))[2] == 9)
         #expect(try gimbal(daemon, ["lease", "--for", "2h", "--", "true"]).status == 64)
         let refused = try gimbal(daemon, ["lease", "--", "/etc/passwd"])
         #expect(refused.status == 69)
@@ -96,19 +89,19 @@ import Testing
     @Test func animatingWaitsUntilTheCameraRests() throws {
         let client = try SocketClient(daemon.socket)
         try client.send(#"{"type":"subscribe","events":["camera-changed","idle"]}"#)
-        let end = try answer("animate --target 1,2 --zoom 4 --duration 60 --easing linear")
+        let end = try answer(daemon, "animate --target 1,2 --zoom 4 --duration 60 --easing linear")
         #expect(place(end) == [1, 2, 4, 0, 0])
         let lines = try client.receive(until: "idle")
         #expect(lines.count > 3 && lines.last?.contains(#""reason":"animation""#) == true)
         // An animation that changes nothing ends as well.
-        #expect(try place(answer("animate --zoom 4 --duration 0")) == [1, 2, 4, 0, 0])
+        #expect(try place(answer(daemon, "animate --zoom 4 --duration 0")) == [1, 2, 4, 0, 0])
     }
 
     @Test func waitingEndsWithTheRest() throws {
-        _ = try answer("move --target 1,2 --zoom 4")
-        #expect(try place(answer("wait")) == [1, 2, 4, 0, 0])
+        _ = try answer(daemon, "move --target 1,2 --zoom 4")
+        #expect(try place(answer(daemon, "wait")) == [1, 2, 4, 0, 0])
         _ = try gimbal(daemon, ["animate", "--zoom", "5", "--duration", "100", "--no-wait"])
-        #expect(try place(answer("wait --timeout 60s")) == [1, 2, 5, 0, 0])
+        #expect(try place(answer(daemon, "wait --timeout 60s")) == [1, 2, 5, 0, 0])
         _ = try gimbal(daemon, ["animate", "--zoom", "9", "--duration", "3600000", "--no-wait"])
         for timeout in ["0", "1ms", "0.001s"] {
             let (status, output, errors) = try gimbal(daemon, ["wait", "--timeout", timeout])
@@ -123,79 +116,79 @@ import Testing
         let (status, output, errors) = try gimbal(
             daemon, ["animate", "--zoom", "9", "--duration", "3600000", "--no-wait"])
         #expect(status == 0 && output.isEmpty && errors.isEmpty)
-        let stopped = try answer("stop")
+        let stopped = try answer(daemon, "stop")
         #expect((place(stopped)[2] ?? 9) < 9)
-        #expect(try place(answer("get")) == place(stopped))
+        #expect(try place(answer(daemon, "get")) == place(stopped))
     }
 
     @Test func boundsAreFitted() throws {
-        let dry = try answer("fit 49.26,-123.11 51.05,-114.05 --padding 32 --dry-run")
+        let dry = try answer(daemon, "fit 49.26,-123.11 51.05,-114.05 --padding 32 --dry-run")
         #expect(dry["fits"]?.bool == true)
-        #expect(try place(answer("get")) == [0, 0, 2, 0, 0])
-        let fitted = try answer("fit 49.26,-123.11 51.05,-114.05 --padding 32")
+        #expect(try place(answer(daemon, "get")) == [0, 0, 2, 0, 0])
+        let fitted = try answer(daemon, "fit 49.26,-123.11 51.05,-114.05 --padding 32")
         #expect(place(fitted) == place(dry))
-        #expect(try place(answer("fit 49.26,-123.11 51.05,-114.05 --padding 32,32,32,32")) == place(dry))
-        let usual = try answer("fit 49.26,-123.11 51.05,-114.05")
+        #expect(try place(answer(daemon, "fit 49.26,-123.11 51.05,-114.05 --padding 32,32,32,32")) == place(dry))
+        let usual = try answer(daemon, "fit 49.26,-123.11 51.05,-114.05")
         #expect((place(usual)[2] ?? 99) < (place(dry)[2] ?? 0))
         // Across the antimeridian, animated.
-        let crossing = try answer("fit -50,165 -30,-175 --duration 20")
+        let crossing = try answer(daemon, "fit -50,165 -30,-175 --duration 20")
         #expect(place(crossing)[1] == 175)
-        let unfit = try answer("fit -1,-1 1,1 --padding 400 --dry-run")
+        let unfit = try answer(daemon, "fit -1,-1 1,1 --padding 400 --dry-run")
         #expect(unfit["fits"]?.bool == false && unfit["position"] == .null)
     }
 
     @Test func settingsAreShownAndSet() throws {
-        #expect(try answer("bounds")["targetBounds"] == .null)
-        let bounds = try answer("bounds -50,165 -30,-175")
+        #expect(try answer(daemon, "bounds")["targetBounds"] == .null)
+        let bounds = try answer(daemon, "bounds -50,165 -30,-175")
         #expect(bounds["targetBounds"]?["southWest"]?["latitude"]?.number == -50)
         #expect(place(bounds)[0] == -30)
-        #expect(try answer("bounds --none")["targetBounds"] == .null)
+        #expect(try answer(daemon, "bounds --none")["targetBounds"] == .null)
 
         func range(_ state: JSON) -> [Double?] { ["minZoom", "maxZoom"].map { state[$0]?.number } }
-        #expect(try range(answer("zoom-range 4 18")) == [4, 18])
-        #expect(try range(answer("zoom-range --max 16")) == [4, 16])
-        #expect(try range(answer("zoom-range --min 3")) == [3, 16])
-        #expect(try range(answer("zoom-range")) == [3, 16])
+        #expect(try range(answer(daemon, "zoom-range 4 18")) == [4, 18])
+        #expect(try range(answer(daemon, "zoom-range --max 16")) == [4, 16])
+        #expect(try range(answer(daemon, "zoom-range --min 3")) == [3, 16])
+        #expect(try range(answer(daemon, "zoom-range")) == [3, 16])
 
         func viewport(_ state: JSON) -> [Double?] {
             let (viewport, padding) = (state["viewport"], state["viewport"]?["padding"])
             return ["width", "height"].map { viewport?[$0]?.number }
                 + ["top", "left", "bottom", "right"].map { padding?[$0]?.number }
         }
-        #expect(try viewport(answer("viewport 800x600 --padding 1,2,3,4")) == [800, 600, 1, 2, 3, 4])
-        #expect(try viewport(answer("viewport 600x800")) == [600, 800, 1, 2, 3, 4])
-        #expect(try viewport(answer("viewport --padding 5")) == [600, 800, 5, 5, 5, 5])
-        #expect(try viewport(answer("viewport")) == [600, 800, 5, 5, 5, 5])
+        #expect(try viewport(answer(daemon, "viewport 800x600 --padding 1,2,3,4")) == [800, 600, 1, 2, 3, 4])
+        #expect(try viewport(answer(daemon, "viewport 600x800")) == [600, 800, 1, 2, 3, 4])
+        #expect(try viewport(answer(daemon, "viewport --padding 5")) == [600, 800, 5, 5, 5, 5])
+        #expect(try viewport(answer(daemon, "viewport")) == [600, 800, 5, 5, 5, 5])
 
-        let gestures = try answer("gestures --no-tilt --inertia")["gestures"]
+        let gestures = try answer(daemon, "gestures --no-tilt --inertia")["gestures"]
         #expect(gestures?["tilt"]?.bool == false && gestures?["inertia"]?.bool == true)
         #expect(gestures?["scroll"]?.bool == true && gestures?["fling"]?.bool == true)
-        #expect(try answer("gestures --tilt")["gestures"]?["tilt"]?.bool == true)
+        #expect(try answer(daemon, "gestures --tilt")["gestures"]?["tilt"]?.bool == true)
     }
 
     @Test func placesAndPointsAreEachOthers() throws {
-        _ = try answer("move --target -33.9,151.2 --zoom 8")
+        _ = try answer(daemon, "move --target -33.9,151.2 --zoom 8")
         let (status, output, _) = try gimbal(daemon, ["project", "-33.9,151.2", "-34,151"])
         #expect(status == 0 && output.count == 2)
         #expect(output.first == #"{"type":"point","point":{"x":195,"y":422}}"#)
-        let place = try answer("unproject 195,422")["coordinate"]
+        let place = try answer(daemon, "unproject 195,422")["coordinate"]
         #expect(place?["latitude"]?.number == -33.9 && place?["longitude"]?.number == 151.2)
-        #expect(try answer("region")["farLeft"]?["latitude"]?.number ?? -90 > -33.9)
+        #expect(try answer(daemon, "region")["farLeft"]?["latitude"]?.number ?? -90 > -33.9)
     }
 
     @Test func camerasAreListedAndRemoved() throws {
-        for camera in ["left", "right", "main"] { _ = try answer("move --zoom-in --camera \(camera)") }
-        #expect(try answer("cameras")["cameras"]?.array?.map(\.string) == ["left", "main", "right"])
+        for camera in ["left", "right", "main"] { _ = try answer(daemon, "move --zoom-in --camera \(camera)") }
+        #expect(try answer(daemon, "cameras")["cameras"]?.array?.map(\.string) == ["left", "main", "right"])
         let (status, output, errors) = try gimbal(daemon, ["remove", "left", "right"])
         #expect(status == 0 && output.isEmpty && errors.isEmpty)
-        #expect(try answer("cameras")["cameras"]?.array?.map(\.string) == ["main"])
+        #expect(try answer(daemon, "cameras")["cameras"]?.array?.map(\.string) == ["main"])
         let missing = try gimbal(daemon, ["remove", "mian"])
         #expect(missing.status == 1 && missing.output.isEmpty)
         #expect(missing.errors == "gimbal: there is no camera mian; there is main. Did you mean main?\n")
     }
 
     @Test func whatTheDaemonRefusesIsTold() throws {
-        _ = try answer("zoom-range --max 16")
+        _ = try answer(daemon, "zoom-range --max 16")
         let (status, output, errors) = try gimbal(daemon, ["zoom-range", "--min", "17"])
         #expect(status == 1 && output.isEmpty)
         #expect(errors.hasPrefix("gimbal: minZoom"), "\(errors)")

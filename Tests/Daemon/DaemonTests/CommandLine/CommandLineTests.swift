@@ -15,6 +15,13 @@ func gimbal(
     return (status, output.split(separator: "\n").map(String.init), errors)
 }
 
+/// Runs `gimbal` with a line of words; returns its one line of JSON.
+func answer(_ daemon: DaemonProcess, _ line: String) throws -> JSON {
+    let (status, output, errors) = try gimbal(daemon, line.split(separator: " ").map(String.init))
+    #expect(status == 0 && output.count == 1 && errors.isEmpty, "\(line): \(status) \(output) \(errors)")
+    return try JSON(output.first ?? "")
+}
+
 /// Returns the subcommands that the help lists.
 func subcommands() throws -> [String] {
     let help = try gimbal(nil, ["--help"]).output.drop { !$0.hasSuffix("SUBCOMMANDS:") }
@@ -78,8 +85,7 @@ func subcommands() throws -> [String] {
         let (status, _, errors) = try gimbal(
             daemon, ["replay", "-"], input: #"{"type":"move","update":{"kind":"zoom-in"}}"#)
         #expect(status == 65 && !errors.isEmpty)
-        let state = try gimbal(daemon, ["get"])
-        #expect(try JSON(state.output.first ?? "")["position"]?["zoom"]?.number == 2)
+        #expect(try answer(daemon, "get")["position"]?["zoom"]?.number == 2)
     }
 
     @Test func linesAreSentAndAnswered() throws {
@@ -318,9 +324,7 @@ func subcommands() throws -> [String] {
     @Test func whatIsTypedIsWhatIsSaid() throws {
         #expect(try gimbal(nil, ["replay", "--speed", "-1", "x"]).errors.contains("'-1'"))
         let daemon = try DaemonProcess()
-        #expect(
-            try JSON(gimbal(daemon, ["get", "--camera", "-5", "--create"]).output.first ?? "")["camera"]?.string == "-5"
-        )
+        #expect(try answer(daemon, "get --camera -5 --create")["camera"]?.string == "-5")
         let none = try gimbal(nil, ["get", "--socket", "/etc/passwd"])
         #expect(none.status == 64 && none.errors.contains("/etc/passwd is not a socket"))
     }

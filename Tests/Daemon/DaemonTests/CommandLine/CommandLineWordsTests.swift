@@ -109,9 +109,7 @@ import Testing
     @Test(arguments: ["20", "20ms", "0.02s", "0.00001h"])
     func aDurationHasAUnitOrIsInMilliseconds(_ duration: String) throws {
         let daemon = try DaemonProcess()
-        let (status, output, errors) = try gimbal(daemon, ["animate", "--zoom", "5", "--duration", duration])
-        #expect(status == 0 && errors.isEmpty)
-        #expect(try JSON(output.first ?? "")["position"]?["zoom"]?.number == 5)
+        #expect(try answer(daemon, "animate --zoom 5 --duration \(duration)")["position"]?["zoom"]?.number == 5)
     }
 
     @Test func aSpeedMayBeWrittenWithAnX() throws {
@@ -138,22 +136,19 @@ import Testing
         let (status, output, errors) = try gimbal(daemon, words + ["--camera", "lft"])
         #expect(status == 1 && output.isEmpty)
         #expect(errors == "gimbal: there is no camera lft; there are left and right. Did you mean left?\n")
-        #expect(
-            try JSON(gimbal(daemon, ["cameras"]).output.first ?? "")["cameras"]?.array?.map(\.string) == [
-                "left", "right",
-            ])
+        #expect(try answer(daemon, "cameras")["cameras"]?.array?.map(\.string) == ["left", "right"])
     }
 
     @Test func aQuestionWithoutANameIsAnsweredAndMakesNoCameraEither() throws {
         let daemon = try DaemonProcess()
-        #expect(try JSON(gimbal(daemon, ["get"]).output.first ?? "")["position"]?["zoom"]?.number == 2)
-        #expect(try JSON(gimbal(daemon, ["cameras"]).output.first ?? "")["cameras"]?.array?.isEmpty == true)
+        #expect(try answer(daemon, "get")["position"]?["zoom"]?.number == 2)
+        #expect(try answer(daemon, "cameras")["cameras"]?.array?.isEmpty == true)
     }
 
     @Test func createMakesTheCameraOfAQuestion() throws {
         let daemon = try DaemonProcess()
         #expect(try gimbal(daemon, ["get", "--camera", "left", "--create"]).status == 0)
-        #expect(try JSON(gimbal(daemon, ["cameras"]).output.first ?? "")["cameras"]?.array?.map(\.string) == ["left"])
+        #expect(try answer(daemon, "cameras")["cameras"]?.array?.map(\.string) == ["left"])
     }
 
     @Test func whatSetsACameraMakesIt() throws {
@@ -166,7 +161,7 @@ import Testing
             let (status, _, errors) = try gimbal(daemon, words + ["--camera", camera])
             #expect(status == 0, "\(errors)")
         }
-        #expect(try JSON(gimbal(daemon, ["cameras"]).output.first ?? "")["cameras"]?.array?.count == 4)
+        #expect(try answer(daemon, "cameras")["cameras"]?.array?.count == 4)
     }
 
     // MARK: Time limits
@@ -199,17 +194,13 @@ import Testing
     @Test func theDaemonsCountersAreShown() throws {
         let daemon = try DaemonProcess()
         _ = try gimbal(daemon, ["move", "--zoom", "4"])
-        let (status, output, _) = try gimbal(daemon, ["stats"])
-        #expect(status == 0)
-        #expect(try JSON(output.first ?? "")["cameras"]?.number == 1)
+        #expect(try answer(daemon, "stats")["cameras"]?.number == 1)
     }
 
     @Test func whoIsConnectedIsShown() throws {
         let daemon = try DaemonProcess()
         let client = try daemon.subscriber()
-        let (status, output, _) = try gimbal(daemon, ["clients"])
-        #expect(status == 0 && output.count == 1)
-        let clients = try JSON(output.first ?? "")["clients"]?.array ?? []
+        let clients = try answer(daemon, "clients")["clients"]?.array ?? []
         #expect(clients.count == 2 && clients.last?["self"]?.bool == true)
         #expect(clients.first?["process"]?.number == Double(getpid()))
         #expect(clients.first?["subscriptions"]?.array?.first?["camera"]?.string == "main")

@@ -22,22 +22,16 @@ import Testing
         daemon = try DaemonProcess(["--trace-dir", folder.path])
     }
 
-    private func answer(_ words: String) throws -> JSON {
-        let (status, output, errors) = try gimbal(daemon, words.split(separator: " ").map(String.init))
-        #expect(status == 0 && output.count == 1 && errors.isEmpty, "\(words): \(status) \(output) \(errors)")
-        return try JSON(output.first ?? "")
-    }
-
     @Test func homeIsSetShownKeptAndRemoved() throws {
-        let set = try answer("home 48.8584,2.2945,14 --after 5m --duration 2s")["idleAction"]
+        let set = try answer(daemon, "home 48.8584,2.2945,14 --after 5m --duration 2s")["idleAction"]
         #expect(set?["afterMs"]?.number == 300_000 && set?["action"]?["durationMs"]?.number == 2000)
         #expect(set?["action"]?["position"]?["zoom"]?.number == 14)
         // The delay stays as it was set.
-        let next = try answer("home -33.9,151.2,9,-30,25")["idleAction"]
+        let next = try answer(daemon, "home -33.9,151.2,9,-30,25")["idleAction"]
         #expect(next?["afterMs"]?.number == 300_000)
         #expect(next?["action"]?["position"]?["viewingAngle"]?.number == 25)
-        #expect(try answer("home")["idleAction"] == next)
-        #expect(try answer("home --none")["idleAction"] == nil)
+        #expect(try answer(daemon, "home")["idleAction"] == next)
+        #expect(try answer(daemon, "home --none")["idleAction"] == nil)
     }
 
     @Test(arguments: ["home 1,2", "home 1,2,3 --none", "home --after 5s", "home 1,2,3 --after 1ms", "attract a --none"])
@@ -46,20 +40,20 @@ import Testing
     }
 
     @Test func tracesOfTheFolderArePlayedAndARestartInPlaceReadsThemAnew() throws {
-        #expect(try answer("traces")["traces"]?.array?.compactMap { $0["trace"]?.string } == ["tour.ndjson"])
+        #expect(try answer(daemon, "traces")["traces"]?.array?.compactMap { $0["trace"]?.string } == ["tour.ndjson"])
         #expect(daemon.logs("bad.ndjson is skipped: line 2: ") && daemon.logs("pipe is skipped: "))
         #expect(try gimbal(daemon, ["attract", "bad.ndjson"]).status == 1)
         let watcher = try daemon.subscriber()
-        #expect(
-            try answer("attract tour.ndjson --after 1s")["idleAction"]?["action"]?["trace"]?.string == "tour.ndjson")
+        let attract = try answer(daemon, "attract tour.ndjson --after 1s")["idleAction"]
+        #expect(attract?["action"]?["trace"]?.string == "tour.ndjson")
         let way = try watcher.receive(until: "reset").map { try JSON($0) }
         #expect(way.dropLast().allSatisfy { $0["reason"]?.string == "attract" })
         #expect(way.last?["position"]?["zoom"]?.number == 7)
         try FileManager.default.copyItem(atPath: folder.path("tour.ndjson"), toPath: folder.path("again.ndjson"))
         kill(daemon.process.processIdentifier, SIGUSR2)
-        try waitUntil("the next process has two traces") { try answer("traces")["traces"]?.array?.count == 2 }
+        try waitUntil("the next process has two traces") { try answer(daemon, "traces")["traces"]?.array?.count == 2 }
         // The replay continues.
-        #expect(try answer("player status")["trace"]?.string == "tour.ndjson")
-        #expect(try answer("move --zoom 5")["position"]?["zoom"]?.number == 5)
+        #expect(try answer(daemon, "player status")["trace"]?.string == "tour.ndjson")
+        #expect(try answer(daemon, "move --zoom 5")["position"]?["zoom"]?.number == 5)
     }
 }

@@ -286,8 +286,7 @@ import Testing
             #expect(status == 0 && output.isEmpty && errors.isEmpty, "\(words): \(errors)")
             _ = try wait(daemon, isSo)
         }
-        let told = try gimbal(daemon, ["player", "status", "--json"])
-        let json = try JSON(told.output.first ?? "")
+        let json = try answer(daemon, "player status --json")
         #expect(json["state"]?.string == "paused" && json["markers"]?.array?.count == 2)
         #expect(try gimbal(daemon, ["player", "end"]).status == 0)
         #expect(try terminal.end() == 69)
