@@ -8,7 +8,7 @@ import Testing
 @testable import TouchTraces
 
 /// Returns lines of evemu: times in milliseconds, then events by short names, then a report.
-private func evemu(_ frames: [(Double, [String])], ends: Bool = true) -> String {
+private func evemu(_ frames: [(Double, [String])]) -> String {
     let codes = [
         "slot": "0003 002f", "id": "0003 0039", "x": "0003 0035", "y": "0003 0036", "tool": "0003 0037",
         "size": "0003 0030", "ax": "0003 0000", "ay": "0003 0001", "touch": "0001 014a", "contact": "0000 0002",

@@ -64,11 +64,6 @@ private struct Course: Equatable {
         return (Course(answer, events), try Trace((lines.joined(separator: "\n") + "\n").utf8))
     }
 
-    /// Returns everything that a camera receives before it is probed, as a trace.
-    private func trace(_ change: CameraChange) throws -> Trace {
-        try recorded(change, isLate: false).trace
-    }
-
     @Test(arguments: CameraChange.all, [false, true])
     func recordingMakesTheSameCamera(_ change: CameraChange, isLate: Bool) throws {
         let (course, trace) = try recorded(change, isLate: isLate)

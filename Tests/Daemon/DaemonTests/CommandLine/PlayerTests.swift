@@ -5,8 +5,10 @@ import TestSupport
 import Testing
 
 @Suite struct PlayerTests {
-    /// Writes a minute of a pan that moves every 50 ms, with two markers, to a file beside the daemon's socket.
-    private func minute(_ daemon: DaemonProcess) throws -> String {
+    private let folder = Folder()
+
+    /// Writes a minute of a pan that moves every 50 ms, with two markers, to a file.
+    private func minute() throws -> String {
         var lines = [#"{"type":"trace","version":1}"#]
         for step in 0...1200 {
             let time = step * 50
@@ -18,14 +20,7 @@ import Testing
                 #"{"type":"pan","phase":"\#(phase)","timeMs":\#(time),"translation":{"x":\#(step % 60),"y":0}}"#
             )
         }
-        return try file(daemon, "minute.ndjson", lines)
-    }
-
-    private func file(_ daemon: DaemonProcess, _ name: String, _ lines: [String]) throws -> String {
-        let folder = URL(fileURLWithPath: daemon.socket).deletingLastPathComponent()
-        let file = folder.appendingPathComponent(name)
-        try (lines.joined(separator: "\n") + "\n").write(to: file, atomically: false, encoding: .utf8)
-        return file.path
+        return try folder.write("minute.ndjson", lines.joined(separator: "\n") + "\n")
     }
 
     private func player(_ daemon: DaemonProcess, _ arguments: [String], columns: Int = 80) throws
@@ -55,7 +50,7 @@ import Testing
 
     @Test func eachKeySteersTheReplay() throws {
         let daemon = try DaemonProcess()
-        let terminal = try player(daemon, ["--paused", try minute(daemon)])
+        let terminal = try player(daemon, ["--paused", try minute()])
         try terminal.wait(for: "paused  0:00.000/1:00.000 ")
         #expect(terminal.isRaw)
         // The bar has a tick for each marker before the daemon has read that far.
@@ -82,7 +77,7 @@ import Testing
 
     @Test func whatWasPlayedIsKeptUntilSomethingElseMovesTheCamera() throws {
         let daemon = try DaemonProcess()
-        let terminal = try player(daemon, ["--pause-at-end", "--speed", "max", try minute(daemon)])
+        let terminal = try player(daemon, ["--pause-at-end", "--speed", "max", try minute()])
         try terminal.wait(for: "at-end")
         terminal.press("5")
         #expect(time(try wait(daemon) { $0["state"]?.string == "paused" }) == 30_000)
@@ -101,7 +96,7 @@ import Testing
 
     @Test func theCameraAndItsGestureAreShown() throws {
         let daemon = try DaemonProcess()
-        let terminal = try player(daemon, ["--paused", try minute(daemon)])
+        let terminal = try player(daemon, ["--paused", try minute()])
         try terminal.wait(for: "  0.0000,    0.0000 zoom  2.00 bearing   0.0 angle  0.0")
         terminal.press("5")
         try terminal.wait(for: "zoom  2.00 bearing   0.0 angle  0.0 pan")
@@ -111,7 +106,7 @@ import Testing
 
     @Test func theKeysAreShownAndHiddenAgain() throws {
         let daemon = try DaemonProcess()
-        let terminal = try player(daemon, ["--paused", try minute(daemon)], columns: 40)
+        let terminal = try player(daemon, ["--paused", try minute()], columns: 40)
         try terminal.wait(for: "paused")
         terminal.press("?")
         try terminal.wait(for: "previous, next marker")
@@ -127,7 +122,7 @@ import Testing
 
     @Test func theLineFitsTheTerminalWhateverItsWidth() throws {
         let daemon = try DaemonProcess()
-        let terminal = try player(daemon, ["--paused", try minute(daemon)], columns: 200)
+        let terminal = try player(daemon, ["--paused", try minute()], columns: 200)
         try terminal.wait(for: "minute.ndjson paused")
         for columns in [40, 80, 20, 120] {
             terminal.resize(columns: columns)
@@ -145,7 +140,7 @@ import Testing
 
     @Test func aMarkGoesIntoWhatIsRecorded() throws {
         let daemon = try DaemonProcess()
-        let terminal = try player(daemon, ["--paused", try minute(daemon)])
+        let terminal = try player(daemon, ["--paused", try minute()])
         try terminal.wait(for: "paused")
         let client = try daemon.subscriber(#","events":["marker"]"#)
         terminal.press("5")
@@ -162,7 +157,7 @@ import Testing
         let daemon = try DaemonProcess()
         let command = "cat \"$1\" | \"$0\" replay --paused -"
         let terminal = try PseudoTerminal(
-            URL(fileURLWithPath: "/bin/sh"), ["-c", command, DaemonProcess.gimbal.path, try minute(daemon)],
+            URL(fileURLWithPath: "/bin/sh"), ["-c", command, DaemonProcess.gimbal.path, try minute()],
             environment: ["GIMBAL_SOCKET": daemon.socket])
         try terminal.wait(for: "paused")
         terminal.press("\u{1b}[C")
@@ -184,7 +179,7 @@ import Testing
             [ "$before" = "$(stty -g)" ] && echo as it was
             """
         let terminal = try PseudoTerminal(
-            URL(fileURLWithPath: "/bin/bash"), ["-c", script, DaemonProcess.gimbal.path, try minute(daemon)],
+            URL(fileURLWithPath: "/bin/bash"), ["-c", script, DaemonProcess.gimbal.path, try minute()],
             environment: ["GIMBAL_SOCKET": daemon.socket])
         try terminal.wait(for: "paused  0:00.0")
         #expect(terminal.isRaw)
@@ -220,7 +215,7 @@ import Testing
             URL(fileURLWithPath: "/bin/bash"), ["--norc", "--noprofile", "-i"], columns: 400,
             environment: ["GIMBAL_SOCKET": daemon.socket, "PS1": "ready> ", "HISTFILE": ""])
         try terminal.wait(for: "ready> ")
-        terminal.press("'\(DaemonProcess.gimbal.path)' replay '\(try minute(daemon))'; echo over $?\n")
+        terminal.press("'\(DaemonProcess.gimbal.path)' replay '\(try minute())'; echo over $?\n")
         try terminal.wait(for: "playing")
         terminal.press("\u{1a}")
         try terminal.wait(for: "Stopped")
@@ -245,7 +240,7 @@ import Testing
             URL(fileURLWithPath: "/bin/bash"), ["--norc", "--noprofile", "-i"], columns: 400,
             environment: ["GIMBAL_SOCKET": daemon.socket, "PS1": "ready> ", "HISTFILE": ""])
         try terminal.wait(for: "ready> ")
-        terminal.press("'\(DaemonProcess.gimbal.path)' replay '\(try minute(daemon))' &\n")
+        terminal.press("'\(DaemonProcess.gimbal.path)' replay '\(try minute())' &\n")
         _ = try wait(daemon) { $0["state"]?.string == "playing" && time($0) > 500 }
         terminal.press("fg\n")
         try terminal.wait(for: "playing")
@@ -270,7 +265,7 @@ import Testing
 
     @Test func thePlayerCommandSteersTheReplayOfAnother() throws {
         let daemon = try DaemonProcess()
-        let terminal = try player(daemon, ["--paused", try minute(daemon)])
+        let terminal = try player(daemon, ["--paused", try minute()])
         try terminal.wait(for: "paused")
         let steps: [(words: [String], isSo: (JSON) -> Bool)] = [
             (["seek", "0:12.5"], { time($0) == 12_500 }), (["seek", "-2s"], { time($0) == 10_500 }),
@@ -307,7 +302,7 @@ import Testing
 
     @Test func theOptionsOfAReplayAreTheHeadersMembers() throws {
         let daemon = try DaemonProcess()
-        let trace = try minute(daemon)
+        let trace = try minute()
         let part = try gimbal(
             daemon,
             [
