@@ -80,6 +80,8 @@ public struct RecordingNotes: Equatable, Sendable {
     public private(set) var devicesLeftOut: [Int] = []
     private var counts = [Int](repeating: 0, count: Quirk.allCases.count)
 
+    package init() {}
+
     /// How often a quirk was found.
     public subscript(quirk: Quirk) -> Int { counts[quirk.rawValue] }
 
@@ -102,7 +104,7 @@ public struct RecordingNotes: Equatable, Sendable {
         devicesLeftOut.append(number)
     }
 
-    mutating func addDamaged(_ line: Int, _ excerpt: @autoclosure () -> String) {
+    package mutating func addDamaged(_ line: Int, _ excerpt: @autoclosure () -> String) {
         damagedCount += 1
         if damaged.count < Self.mostDamaged { damaged.append(DamagedLine(line: line, excerpt: excerpt())) }
     }

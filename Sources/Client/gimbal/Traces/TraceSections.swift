@@ -29,9 +29,8 @@ final class TraceSections {
     }
 
     private(set) var sections: [Section] = []
-    /// Lines that a daemon would reject: the first of them, with the reasons.
-    private(set) var damaged: [(line: Int, excerpt: String)] = []
-    private(set) var damagedCount = 0
+    /// Lines that a daemon would reject, with the reasons.
+    private(set) var notes = RecordingNotes()
     private var decoder = RequestDecoder()
     private var splitter = LineSplitter()
     /// The number of the current line.
@@ -44,10 +43,7 @@ final class TraceSections {
 
     func finish() { splitter.finish { handle($0) } }
 
-    private func damage(_ reason: String) {
-        damagedCount += 1
-        if damaged.count < RecordingNotes.mostDamaged { damaged.append((lineNumber, reason)) }
-    }
+    private func damage(_ reason: String) { notes.addDamaged(lineNumber, reason) }
 
     private func handle(_ line: LineSplitter.Line) {
         lineNumber = line.number

@@ -52,7 +52,7 @@ struct Inspect: ParsableCommand {
         }
         try output.flush()
         // A trace with damaged lines and no valid ones is an error.
-        let isUnderstood = own.damagedCount == 0 || own.sections.contains { $0.findings.frames > 0 }
+        let isUnderstood = own.notes.damagedCount == 0 || own.sections.contains { $0.findings.frames > 0 }
         if source.format == .trace, !isUnderstood { throw ExitCode(.dataError) }
     }
 }
@@ -65,13 +65,11 @@ private struct InspectReport {
     /// The findings in the recording, or in each of its traces.
     private let sections: [Section]
     private typealias Section = (trace: TraceSections.Section?, findings: Findings, originMs: Double?)
-    private let damaged: [(line: Int, excerpt: String)]
-    private let damagedCount: Int
+    private let damage: RecordingNotes
 
     init(_ source: TraceSource, _ traces: TraceSections?, isSizeGiven: Bool) {
         (self.source, self.isSizeGiven) = (source, isSizeGiven)
-        damaged = traces?.damaged ?? source.notes.damaged.map { ($0.line, $0.excerpt) }
-        damagedCount = traces?.damagedCount ?? source.notes.damagedCount
+        damage = traces?.notes ?? source.notes
         sections =
             traces?.sections.map { ($0, $0.findings, $0.origin) }
             ?? [(nil, source.findings, source.originMs)]
@@ -101,8 +99,8 @@ private struct InspectReport {
         }
         let noticed = quirks.filter { $0.0.matters }.map { PrintableText($0.text($1, isSizeGiven: isSizeGiven)) }
         rows += table("noticed", leftOut + noticed, more: 0)
-        let lines = damaged.map { "line \($0.line): \($0.excerpt)" as PrintableText }
-        return rows + table("damaged", lines, more: damagedCount - lines.count)
+        let lines = damage.damaged.map { "line \($0.line): \($0.excerpt)" as PrintableText }
+        return rows + table("damaged", lines, more: damage.damagedCount - lines.count)
     }
 
     private func rows(of section: Section) -> [PrintableText] {
@@ -170,11 +168,9 @@ private struct InspectReport {
             "file": .string(source.name), "format": .string(source.format?.rawValue ?? ""),
             "quirks": .object(JSONObject(quirks.map { ("\($0)", .number(Double($1))) })),
             "devicesLeftOut": .array(source.notes.devicesLeftOut.map { .number(Double($0)) }),
-            "damagedCount": .number(Double(damagedCount)),
+            "damagedCount": .number(Double(damage.damagedCount)),
             "damaged": .array(
-                damaged.map {
-                    .object(["line": .number(Double($0.line)), "excerpt": .string($0.excerpt)])
-                }),
+                damage.damaged.map { .object(["line": .number(Double($0.line)), "excerpt": .string($0.excerpt)]) }),
         ]
         // Several traces are described one by one, next to the members that they share.
         if sections.count == 1 {
