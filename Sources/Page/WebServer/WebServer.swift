@@ -60,6 +60,10 @@ package struct StartError: Error, CustomStringConvertible {
     package let description: String
     /// Whether the options are at fault, so that trying again does not help.
     package var isOfOptions = false
+
+    static func ofOptions(_ description: String) -> StartError {
+        StartError(description: description, isOfOptions: true)
+    }
 }
 
 package enum WebServer {
@@ -135,10 +139,8 @@ package enum WebServer {
             configuration.applicationProtocols = ["http/1.1"]
             return configuration
         } catch {
-            throw StartError(
-                description:
-                    "the certificate \(certificate.chain) with the key \(certificate.key) cannot be used: \(error)",
-                isOfOptions: true)
+            throw StartError.ofOptions(
+                "the certificate \(certificate.chain) with the key \(certificate.key) cannot be used: \(error)")
         }
     }
 

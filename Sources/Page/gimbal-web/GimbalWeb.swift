@@ -152,8 +152,6 @@ struct GimbalWeb: AsyncParsableCommand {
             try await serve(try options())
         } catch let error as StartError {
             Self.end(error.isOfOptions ? 78 : 69, "\(error)")
-        } catch let error as Tokens.FileError {
-            Self.end(78, "\(error)")
         }
     }
 

@@ -150,14 +150,14 @@ import Testing
         var status = stat()
         #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
         chmod(path, 0o644)
-        #expect(throws: Tokens.FileError.self) { try Tokens(file: path) }
+        #expect(throws: StartError.self) { try Tokens(file: path) }
     }
 
     @Test func tokensAreNotReadFromAPipeThatNobodyWritesTo() throws {
         let path = TemporaryPath.fresh("tokens")
         defer { unlink(path) }
         #expect(mkfifo(path, 0o600) == 0)
-        #expect(throws: Tokens.FileError.self) { try Tokens(file: path) }
+        #expect(throws: StartError.self) { try Tokens(file: path) }
     }
 
     @Test(arguments: ["map.example", "192.168.0.2", "fe80::1", "wall_7", "MAP.Example"])

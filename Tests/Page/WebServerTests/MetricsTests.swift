@@ -66,6 +66,6 @@ import Testing
         #expect(try Tokens.forMetrics(file: path) == made)
         // The tokens of pages are not accepted.
         try Tokens().text.write(toFile: path, atomically: false, encoding: .utf8)
-        #expect(throws: Tokens.FileError.self) { try Tokens.forMetrics(file: path) }
+        #expect(throws: StartError.self) { try Tokens.forMetrics(file: path) }
     }
 }

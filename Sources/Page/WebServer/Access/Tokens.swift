@@ -65,37 +65,30 @@ package struct Tokens: Equatable, Sendable {
 }
 
 extension Tokens {
-    /// A file of tokens that cannot be used or made.
-    package struct FileError: Error, CustomStringConvertible {
-        package let description: String
-    }
-
     /// Reads the tokens from a file, or makes the file with new ones, for its owner alone.
-    package init(file path: String) throws(FileError) {
+    package init(file path: String) throws(StartError) {
         let text = try Self.kept(in: path, new: Tokens().text)
         guard let tokens = Tokens(text: text) else {
-            throw FileError(
-                description:
-                    "\(path) must have two lines, the token that feeds and the one that watches: 16 to 128 "
+            throw .ofOptions(
+                "\(path) must have two lines, the token that feeds and the one that watches: 16 to 128 "
                     + "of A-Z a-z 0-9 - _ each, and different. To have new ones made, remove the file")
         }
         self = tokens
     }
 
     /// Reads the token for metrics from a file, or makes the file with a new one, for its owner alone.
-    package static func forMetrics(file path: String) throws(FileError) -> String {
+    package static func forMetrics(file path: String) throws(StartError) -> String {
         let lines = try kept(in: path, new: made() + "\n").split(separator: "\n")
         guard lines.count == 1, isUsable(String(lines[0])) else {
-            throw FileError(
-                description:
-                    "\(path) must have one line, the token that reads metrics: 16 to 128 of A-Z a-z 0-9 - _. "
+            throw .ofOptions(
+                "\(path) must have one line, the token that reads metrics: 16 to 128 of A-Z a-z 0-9 - _. "
                     + "To have a new one made, remove the file")
         }
         return String(lines[0])
     }
 
     /// Returns the text of a file, which is made if it is missing.
-    private static func kept(in path: String, new text: String) throws(FileError) -> String {
+    private static func kept(in path: String, new text: String) throws(StartError) -> String {
         if let text = try contents(path) { return text }
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw error("cannot create", path) }
@@ -111,7 +104,7 @@ extension Tokens {
     }
 
     /// Returns the beginning of a file; `nil` if there is none.
-    private static func contents(_ path: String) throws(FileError) -> String? {
+    private static func contents(_ path: String) throws(StartError) -> String? {
         // Does not wait at a pipe without a writer.
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else {
@@ -121,9 +114,9 @@ extension Tokens {
         defer { _ = close(descriptor) }
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { throw error("cannot read", path) }
-        guard status.st_mode & S_IFMT == S_IFREG else { throw FileError(description: "\(path) is not a regular file") }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw .ofOptions("\(path) is not a regular file") }
         guard status.st_mode & 0o077 == 0 else {
-            throw FileError(description: "\(path) is open to other users: its mode must be 0600")
+            throw .ofOptions("\(path) is open to other users: its mode must be 0600")
         }
         var bytes = [UInt8](repeating: 0, count: 512)
         let count = unsafe read(descriptor, &bytes, bytes.count)
@@ -131,7 +124,7 @@ extension Tokens {
         return String(decoding: bytes.prefix(count), as: UTF8.self)
     }
 
-    private static func error(_ what: String, _ path: String) -> FileError {
-        FileError(description: "\(what) \(path): \(unsafe String(cString: strerror(errno)))")
+    private static func error(_ what: String, _ path: String) -> StartError {
+        .ofOptions("\(what) \(path): \(unsafe String(cString: strerror(errno)))")
     }
 }

@@ -23,7 +23,7 @@ package struct StyledMap: Sendable {
     /// - Throws: ``StartError`` if there is no such style or file.
     package init(style: String, engine path: String, others: [Origin]) throws(StartError) {
         guard let own = Self.origin(of: style) else {
-            throw StartError(description: "\(style) is not the URL of a style", isOfOptions: true)
+            throw .ofOptions("\(style) is not the URL of a style")
         }
         self.style = style
         origins = [own] + others.filter { $0 != own }
@@ -40,9 +40,7 @@ package struct StyledMap: Sendable {
     }
 
     private static func contents(_ path: String) throws(StartError) -> [UInt8] {
-        func error(_ what: String) -> StartError {
-            StartError(description: "the map engine \(path) \(what)", isOfOptions: true)
-        }
+        func error(_ what: String) -> StartError { .ofOptions("the map engine \(path) \(what)") }
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw error("cannot be read: \(unsafe String(cString: strerror(errno)))") }
         defer { _ = close(descriptor) }
