@@ -23,20 +23,13 @@ package struct ServerOptions: Sendable {
         case descriptor(CInt)
     }
 
-    /// Files of a certificate chain and its key, in PEM.
-    package struct Certificate: Sendable {
-        package let chain: String
-        package let key: String
-
-        package init(chain: String, key: String) { (self.chain, self.key) = (chain, key) }
-    }
-
     /// How pages draw a map, if not by themselves.
     package var map: StyledMap?
     /// Where the daemon is.
     package var daemon: DaemonSocket
     package var listening: Listening
-    package var certificate: Certificate?
+    /// The files of a certificate chain and its key, in PEM.
+    package var certificate: (chain: String, key: String)?
     /// More names of the server, without a port.
     package var hosts: [String] = []
     /// The origins of other servers' pages that may follow and feed, too.
@@ -130,7 +123,7 @@ package enum WebServer {
         }
     }
 
-    private static func configuration(_ certificate: ServerOptions.Certificate) throws -> TLSConfiguration {
+    private static func configuration(_ certificate: (chain: String, key: String)) throws -> TLSConfiguration {
         do {
             var configuration = TLSConfiguration.makeServerConfiguration(
                 certificateChain: try NIOSSLCertificate.fromPEMFile(certificate.chain).map { .certificate($0) },

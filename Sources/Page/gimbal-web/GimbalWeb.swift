@@ -174,9 +174,7 @@ struct GimbalWeb: AsyncParsableCommand {
             daemon: DaemonSocket(candidates: SocketPath.candidates(socket)),
             listening: passed.map { .descriptor($0) }
                 ?? .address(listen == "localhost" ? "127.0.0.1" : listen, port: port))
-        if let tlsCertificate, let tlsKey {
-            options.certificate = ServerOptions.Certificate(chain: tlsCertificate, key: tlsKey)
-        }
+        if let tlsCertificate, let tlsKey { options.certificate = (tlsCertificate, tlsKey) }
         options.hosts = host
         options.guests = Set(allowOrigin.compactMap(Origin.init))
         options.isOpenWithoutTLS = insecureLan

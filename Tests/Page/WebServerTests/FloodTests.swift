@@ -39,9 +39,8 @@ import Testing
     }
 
     /// Creates a certificate for this test, and its key.
-    private func certificate() throws -> ServerOptions.Certificate {
-        let certificate = ServerOptions.Certificate(
-            chain: TemporaryPath.fresh("chain.pem"), key: TemporaryPath.fresh("key.pem"))
+    private func certificate() throws -> (chain: String, key: String) {
+        let certificate = (chain: TemporaryPath.fresh("chain.pem"), key: TemporaryPath.fresh("key.pem"))
         let made = try DaemonProcess.run(
             Self.openssl,
             [

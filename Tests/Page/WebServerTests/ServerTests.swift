@@ -36,7 +36,7 @@ struct Running: Sendable {
 
     static func with(
         _ limits: Limits = Limits(), guests: [String] = [], map: StyledMap? = nil,
-        certificate: ServerOptions.Certificate? = nil, metricsToken: String? = nil,
+        certificate: (chain: String, key: String)? = nil, metricsToken: String? = nil,
         convert: @escaping Conversions.Converter = Recording.trace,
         _ body: @escaping @Sendable (Running) throws -> Void
     ) async throws {
