@@ -45,14 +45,6 @@ check 'a trace is not written over' [ "$(gimbal run --mcap "$folder/loop.ndjson"
 
 # MARK: TUIO
 
-# begin NAME PROGRAM…: starts a program; its output goes to files of this name.
-begin() {
-    local file=$folder/$1
-    shift
-    "$@" >"$file" 2>"$file.errors" &
-    processes+=($!)
-}
-
 export GIMBAL_SOCKET=$folder/gimbal.sock
 begin daemon "$programs/gimbald" --socket "$GIMBAL_SOCKET"
 within 60 grep -qs ' is ready: ' "$folder/daemon.errors"

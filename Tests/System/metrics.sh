@@ -16,18 +16,10 @@ done
 
 begin_folder
 
-# begin NAME PROGRAM…: starts a program; its output goes to a file of this name.
-begin() {
-    local file=$folder/$1
-    shift
-    "$@" >"$file" 2>&1 &
-    processes+=($!)
-}
-
 export GIMBAL_SOCKET=$folder/gimbal.sock
 gimbal() { "$programs/gimbal" "$@"; }
 begin daemon "$programs/gimbald" --socket "$GIMBAL_SOCKET"
-within 60 grep -qs ' is ready: ' "$folder/daemon"
+within 60 grep -qs ' is ready: ' "$folder/daemon.errors"
 gimbal move --zoom 5 >/dev/null
 gimbal move --zoom 6 --camera left >/dev/null
 # The first connection starts the page's server by the command of its unit, in which a shell replaces variables as systemd
@@ -37,7 +29,7 @@ port=$((20000 + $$ % 10000))
 STATE_DIRECTORY=$folder GIMBAL_WEB_OPTIONS="--metrics-token $folder/token"
 page=$(sed -n 's|^ExecStart=/usr/bin/||p' systemd/gimbal-web.service)
 eval "begin page systemd-socket-activate --listen 127.0.0.1:$port $programs/${page/\/run\/gimbal\/gimbal.sock/$GIMBAL_SOCKET}"
-within 60 grep -qs 'Listening on' "$folder/page"
+within 60 grep -qs 'Listening on' "$folder/page.errors"
 : <>"/dev/tcp/127.0.0.1/$port"
 within 60 grep -qs "http://127.0.0.1:$port/" "$folder/page"
 # The page's server tells its link before it has connected to the daemon.
@@ -70,8 +62,8 @@ sed -e "s|/etc/prometheus/gimbal-token|$folder/token|" -e "s|127.0.0.1:7480|127.
 check 'promtool finds the configuration right' promtool check config "$folder/prometheus.yml"
 begin prometheus prometheus --config.file "$folder/prometheus.yml" --storage.tsdb.path "$folder/data" \
     --web.listen-address 127.0.0.1:0
-within 60 grep -qs 'msg="Listening on"' "$folder/prometheus"
-server=http://$(sed -n 's/.*msg="Listening on" address=//p' "$folder/prometheus")
+within 60 grep -qs 'msg="Listening on"' "$folder/prometheus.errors"
+server=http://$(sed -n 's/.*msg="Listening on" address=//p' "$folder/prometheus.errors")
 has_result() { [ -n "$(promtool query instant "$server" "$1")" ]; }
 check 'Prometheus reads it' within 60 has_result 'up{job="gimbal"} == 1'
 queries=0

@@ -36,6 +36,14 @@ begin_folder() {
     trap end_folder EXIT
 }
 
+# begin NAME PROGRAM…: starts a program; its output goes to files of this name.
+begin() {
+    local file=$folder/$1
+    shift
+    "$@" >"$file" 2>"$file.errors" &
+    processes+=($!)
+}
+
 end_folder() {
     for process in "${processes[@]}"; do kill "$process" && wait "$process" || true; done 2>/dev/null
     rm -rf "$folder"
