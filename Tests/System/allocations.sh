@@ -4,24 +4,20 @@
 # rarely as the turns of the loop allow. Prints how much was allocated or written if it was too much, and a last line.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+# shellcheck source=support/container.sh
+source Tests/System/support/container.sh
 bin=${SCRATCH:-.build}/release
 
 counter=${SCRATCH:-.build}/bench/allocations.so
 
-folder=$(mktemp -d)
-daemon=
-clean_up() {
-    [ -z "$daemon" ] || { kill "$daemon" && wait "$daemon" || true; } 2>/dev/null
-    rm -rf "$folder"
-}
-trap clean_up EXIT
+begin_folder
 
 make --silent --no-print-directory "$counter"
 LD_PRELOAD="$(realpath "$counter")" ALLOCATIONS="$folder/count" "$bin/gimbald" --socket "$folder/socket" \
     --log-level error &
-daemon=$!
+processes+=($!)
 # Its socket is there a moment before it listens.
-for _ in $(seq 100); do "$bin/gimbal" stats --socket "$folder/socket" >/dev/null 2>&1 && break || sleep 0.05; done
+within 20 "$bin/gimbal" stats --socket "$folder/socket" >/dev/null 2>&1
 
 python3 - "$folder" <<'PYTHON' || { echo 'allocations: FAILED' && exit 1; }
 import json, math, select, socket, sys, threading

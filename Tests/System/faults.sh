@@ -3,29 +3,23 @@
 # loses a byte: every trace is answered and followed as usual, and so is a client on such a kernel. Prints a last line.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+# shellcheck source=support/container.sh
+source Tests/System/support/container.sh
 bin=${SCRATCH:-.build}/release
 
 fail() { printf 'faults: FAILED: %s\n' "$*" && exit 1; }
 
-folder=$(mktemp -d)
-daemons=()
-clean_up() {
-    for daemon in "${daemons[@]}"; do { kill "$daemon" && wait "$daemon" || true; } 2>/dev/null; done
-    rm -rf "$folder"
-}
-trap clean_up EXIT
+begin_folder
 
 ${CC:-cc} -shared -fPIC -O1 -Wall -Werror -o "$folder/faults.so" Tests/System/support/faults.c
 for name in sound refused; do
     preload=
     [ $name = sound ] || preload=$folder/faults.so
     LD_PRELOAD=$preload "$bin/gimbald" --socket "$folder/$name" --log-level error 2>"$folder/$name.log" &
-    daemons+=($!)
+    processes+=($!)
 done
 # A socket is there a moment before its daemon listens.
-for name in sound refused; do
-    for _ in {1..100}; do "$bin/gimbal" stats --socket "$folder/$name" >/dev/null 2>&1 && break || sleep 0.05; done
-done
+for name in sound refused; do within 20 "$bin/gimbal" stats --socket "$folder/$name" >/dev/null 2>&1; done
 
 follow() { timeout 60 "$bin/gimbal" replay --socket "$folder/$1" --speed max --follow "$2"; }
 

@@ -3,6 +3,8 @@
 # of them. Prints failures, and a last line.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+# shellcheck source=support/container.sh
+source Tests/System/support/container.sh
 bin=${SCRATCH:-.build}/release
 traces=Protocols/examples/traces
 
@@ -12,13 +14,7 @@ python=python3
 
 fail() { printf 'traces: FAILED: %s\n' "$*" && exit 1; }
 
-folder=$(mktemp -d)
-daemon=
-clean_up() {
-    [ -z "$daemon" ] || { kill "$daemon" && wait "$daemon" || true; } 2>/dev/null
-    rm -rf "$folder"
-}
-trap clean_up EXIT
+begin_folder
 
 mkdir "$folder/traces"
 $python $traces/generate.py "$folder/traces"
@@ -40,10 +36,8 @@ for name in sys.argv[1:]:
 PYTHON
 
 "$bin/gimbald" --socket "$folder/gimbal.sock" 2>"$folder/log" &
-daemon=$!
-# Its socket is there a moment before it listens.
-for _ in {1..100}; do grep -q ' is ready: ' "$folder/log" && break || sleep 0.05; done
-grep -q ' is ready: ' "$folder/log" || fail "$(cat "$folder/log")"
+processes+=($!)
+within 20 grep -qs ' is ready: ' "$folder/log" || fail "$(cat "$folder/log")"
 
 count=0
 for trace in "$traces"/*.ndjson; do

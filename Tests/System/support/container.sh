@@ -1,7 +1,8 @@
 # shellcheck shell=bash
-# Shared by the scripts that test Gimbal under a separate systemd: checks and their counts, a container over a
-# throw-away overlay of this machine, and, inside it, queries to clients and units. Nothing outside a temporary folder
-# changes. A script sets `name`, which begins its lines, before sourcing this.
+# Shared by the test scripts: checks and their counts, programs that end with the script, and, for those that test
+# Gimbal under a separate systemd, a container over a throw-away overlay of this machine and, inside it, queries to
+# clients and units. Nothing outside a temporary folder changes. A script that checks sets `name`, which begins its
+# lines.
 
 passed=0
 failed=0
