@@ -8,30 +8,23 @@ name=playwright
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 # shellcheck source=support/container.sh
 source Tests/System/support/container.sh
+# shellcheck source=support/wheels.sh
+source Tests/System/support/wheels.sh
 programs=$(realpath "${SCRATCH:-.build}")/debug
 export GIMBAL=$programs/gimbal GIMBALD=$programs/gimbald GIMBAL_WEB=$programs/gimbal-web PYTHONDONTWRITEBYTECODE=1
-
-# Debian's own Python has Debian's modules; another one may precede it in the PATH.
-python=python3
-[ ! -x /usr/bin/python3 ] || python=/usr/bin/python3
 
 for part in /usr/bin/chromium /usr/share/javascript/leaflet/leaflet.js; do
     [ -e "$part" ] || { echo "playwright: skipped: fingers by Playwright: $part is missing" && exit; }
 done
-$python -c 'import pip' 2>/dev/null || { echo 'playwright: skipped: fingers by Playwright: there is no pip' && exit; }
+has $python pip || { echo 'playwright: skipped: fingers by Playwright: there is no pip' && exit; }
 [ -x "$GIMBAL_WEB" ] || { echo 'playwright: FAILED: gimbal-web is not built for tests' && exit 1; }
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 export PYTHONPATH=$folder/python
-if ! $python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes --only-binary :all: --retries 1 \
-    --timeout 15 --target "$PYTHONPATH" --requirement Tests/Page/Browser/playwright.txt >"$folder/log" 2>&1; then
-    if grep -q 'DO NOT MATCH THE HASHES' "$folder/log"; then
-        cat "$folder/log"
-        echo 'playwright: FAILED: a wheel is not one that playwright.txt names' && exit 1
-    fi
-    echo "playwright: skipped: fingers by Playwright: the Python registry gives no wheels: $(tail -n 1 "$folder/log")" && exit
-fi
+fetch_wheels Tests/Page/Browser/playwright.txt 'fingers by Playwright' || exit 0
+$python -m pip install --quiet --disable-pip-version-check --root-user-action ignore --no-deps --no-index \
+    --target "$PYTHONPATH" "$folder"/*.whl
 
 # Each test is a check; a failure shows pytest's whole output.
 status=0
