@@ -1,7 +1,7 @@
 // Paints the ground that a projection sees: sea, land, names, a labelled grid, a scale bar. It knows no camera and no
 // page. Units are the projection's points; `unit` is a page pixel in points, for what must not scale.
 
-import {latitudeOf, longitudeOf, mercatorX, mercatorY} from "./projection.js";
+import {latitudeOf, longitudeOf, mercatorX, mercatorY, wrapped} from "./projection.js";
 
 const EARTH = 40_075_016.686;
 const DEGREE = 1;
@@ -208,7 +208,8 @@ export class Ground {
             : zoom < 6 ? this.world.countries.filter(({width}) => width * p.scale > 40 * this.unit)
                 .map((country) => ({...country, turn: Math.round(p.x - country.x)})) : [];
         all.sort((a, b) => a.rank - b.rank);
-        context.font = `${this.seen ? "" : "600 "}${11 * this.unit}px ${theme.font}`;
+        // Names are measured in it, too.
+        const font = context.font = `${this.seen ? "" : "600 "}${11 * this.unit}px ${theme.font}`;
         const nearest = p.sinTilt > 1e-9 ? (0.5 * p.distance) / p.sinTilt : Infinity;
         let count = 0;
         for (const {name, x, y, turn, width: room} of all) {
@@ -228,14 +229,7 @@ export class Ground {
                 context.fillStyle = theme.label;
                 context.fill();
             }
-            context.textAlign = "left";
-            context.textBaseline = "middle";
-            context.lineWidth = 3 * this.unit;
-            context.lineJoin = "round";
-            context.strokeStyle = theme.halo;
-            context.strokeText(name, left, point.y);
-            context.fillStyle = this.seen ? theme.ink : theme.label;
-            context.fillText(name, left, point.y);
+            this.text(name, left, point.y, theme, "left", {font, color: this.seen ? theme.ink : theme.label});
         }
     }
 
@@ -493,24 +487,22 @@ export class Ground {
         }
     }
 
-    text(text, x, y, theme, align) {
+    text(text, x, y, theme, align, {color = theme.label, font = `${10.5 * this.unit}px ${theme.font}`} = {}) {
         const {context} = this;
-        context.font = `${10.5 * this.unit}px ${theme.font}`;
+        context.font = font;
         context.textAlign = align;
         context.textBaseline = "middle";
         context.lineWidth = 3 * this.unit;
         context.lineJoin = "round";
         context.strokeStyle = theme.halo;
         context.strokeText(text, x, y);
-        context.fillStyle = theme.label;
+        context.fillStyle = color;
         context.fillText(text, x, y);
     }
 }
 
-function turned(longitude) {
-    const wrapped = ((((longitude + 180) % 360) + 360) % 360) - 180;
-    return wrapped === -180 ? 180 : wrapped;
-}
+// Returns a longitude within one turn, and 180 rather than -180.
+const turned = (longitude) => -wrapped(-longitude);
 
 // Formats degrees as people write them, with no more parts than the step needs.
 export function degreesText(value, step, positive, negative) {
