@@ -16,6 +16,7 @@ import shutil
 import sys
 import threading
 import time
+from statistics import median_high
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "Broker" / "Fleet"))
 
@@ -30,10 +31,6 @@ PAYLOAD = b"x" * 300
 def quantiles(times):
     times = sorted(times)
     return f"{times[len(times) // 2] * 1e6:6.0f} / {times[int(len(times) * 0.99)] * 1e6:6.0f} µs"
-
-
-def median(times):
-    return sorted(times)[len(times) // 2]
 
 
 class Bare:
@@ -110,7 +107,7 @@ def latency(port, delay):
     print(f"    the same, and the broker keeps it     {quantiles(times['kept'])}")
     print(f"    a gesture to the mirror's socket      {quantiles(times['mirrored'])}")
     print(f"    a gesture to its own daemon's socket  {quantiles(times['local'])}")
-    ratios = (median(times["mirrored"]) / median(times[name]) for name in ("bare", "kept"))
+    ratios = (median_high(times["mirrored"]) / median_high(times[name]) for name in ("bare", "kept"))
     print("    the mirror beside the bare ones: {:.2f}, {:.2f} times".format(*ratios), flush=True)
 
 

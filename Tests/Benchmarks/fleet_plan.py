@@ -81,19 +81,16 @@ for servers in (options.servers, options.servers - 1):
 lost = options.followers / options.servers
 for spare in (200, 1000, 5000):
     # `spare`: connections that a server accepts per second, including TLS; the others wait and retry.
-    waiting, second = lost, 0.0
     attempts = [(chance.uniform(0.05, 0.1), 0.1) for _ in range(int(lost))]
     capacity = spare * (options.servers - 1)
-    attempts.sort()
     heapq.heapify(attempts)
-    accepted, tries, bucket, done = 0, 0, {}, 0.0
+    tries, bucket, done = 0, {}, 0.0
     while attempts:
         at, delay = heapq.heappop(attempts)
         tries += 1
         slot = int(at * 10)
         if bucket.get(slot, 0) < capacity / 10:
             bucket[slot] = bucket.get(slot, 0) + 1
-            accepted += 1
             done = at
         else:
             delay = min(delay * 2, 10)
