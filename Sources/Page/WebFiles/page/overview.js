@@ -1,7 +1,7 @@
 // All cameras on one map: what each sees, its limits and its path; and the marks of a tour. The map shows them all,
 // unless the user has moved it.
 
-import {fit} from "./theme.js";
+import {fit, strokeDashed} from "./theme.js";
 import {Projection, latitudeOf, longitudeOf, mercatorX, mercatorY, wrapped} from "./projection.js";
 
 const WAY_MS = 20_000;
@@ -181,12 +181,7 @@ export class Overview {
     ghost(context, projection, camera, position) {
         const before = new Projection(position, camera.viewport);
         this.path(context, projection, before.outline(), Math.round(before.x - this.view.x));
-        context.closePath();
-        context.setLineDash([6, 4]);
-        context.strokeStyle = this.theme.ink;
-        context.lineWidth = 1.5;
-        context.stroke();
-        context.setLineDash([]);
+        strokeDashed(context, [6, 4], this.theme.ink, 1.5);
     }
 
     color(camera) { return this.theme.cameras[camera.color]; }
@@ -198,6 +193,7 @@ export class Overview {
             if (index) context.lineTo(point.x, point.y);
             else context.moveTo(point.x, point.y);
         }
+        context.closePath();
     }
 
     // Returns by how many turns a camera has to be shifted to be visible.
@@ -212,12 +208,7 @@ export class Overview {
         const [top, bottom] = [mercatorY(bounds.northEast.latitude), mercatorY(bounds.southWest.latitude)];
         const shift = Math.round((west + whole) / 2 - this.view.x);
         this.path(context, projection, [{x: west, y: top}, {x: whole, y: top}, {x: whole, y: bottom}, {x: west, y: bottom}], shift);
-        context.closePath();
-        context.setLineDash([7, 5]);
-        context.strokeStyle = this.color(camera);
-        context.lineWidth = 1.5;
-        context.stroke();
-        context.setLineDash([]);
+        strokeDashed(context, [7, 5], this.color(camera), 1.5);
     }
 
     way(context, projection, camera) {
@@ -251,7 +242,6 @@ export class Overview {
         const shift = this.shift(camera);
         const {screen, inner} = Overview.outline(camera);
         this.path(context, projection, screen, shift);
-        context.closePath();
         context.fillStyle = color;
         context.globalAlpha = isChosen ? 0.24 : 0.14;
         context.fill();
@@ -262,11 +252,7 @@ export class Overview {
         context.stroke();
         if (inner) {
             this.path(context, projection, inner, shift);
-            context.closePath();
-            context.setLineDash([3, 3]);
-            context.lineWidth = 1;
-            context.stroke();
-            context.setLineDash([]);
+            strokeDashed(context, [3, 3], color, 1);
         }
         const {target} = camera.position;
         const point = projection.screen(projection.ground(mercatorX(target.longitude) - shift, mercatorY(target.latitude)));

@@ -37,3 +37,12 @@ export function fit(canvas, sharpness = 1) {
     }
     return {width, height, ratio};
 }
+
+// Strokes a canvas's path with dashes.
+export function strokeDashed(context, dash, color, width) {
+    context.setLineDash(dash);
+    context.strokeStyle = color;
+    context.lineWidth = width;
+    context.stroke();
+    context.setLineDash([]);
+}

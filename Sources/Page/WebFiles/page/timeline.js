@@ -1,7 +1,7 @@
 // What the chosen camera did over time: a bar for each gesture, and curves of zoom, bearing and viewing angle, blank
 // where nothing is known. Shows a whole replay, or else the last seconds; the wheel and a drag select a part.
 
-import {fit} from "./theme.js";
+import {fit, strokeDashed} from "./theme.js";
 
 const WINDOW_MS = 20_000;
 const LEAST_MS = 20;
@@ -322,13 +322,10 @@ export class Timeline {
     pointer(context, {x, height, width}) {
         const {theme} = this;
         const at = Math.round(x(this.hovered)) + 0.5;
-        context.setLineDash([3, 3]);
-        context.strokeStyle = theme.quiet;
         context.beginPath();
         context.moveTo(at, AXIS);
         context.lineTo(at, height);
-        context.stroke();
-        context.setLineDash([]);
+        strokeDashed(context, [3, 3], theme.quiet, 1);
         const text = clock(this.hovered);
         context.font = `10.5px ${theme.font}`;
         const half = context.measureText(text).width / 2 + 6;

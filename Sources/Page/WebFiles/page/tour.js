@@ -1,6 +1,7 @@
 // A tour edited on the page: keyframes as bars over time, and as marks on the overview. The chosen camera plays it.
 // Only the daemon knows the path between keyframes. Invariant: keyframes are as the command `tour` takes them.
 
+import {strokeDashed} from "./theme.js";
 import {PATHS, pathOf, read, written} from "./tour-file.js";
 
 // The duration of a new keyframe, and the length shown for a flight that finds its own duration, in milliseconds.
@@ -230,9 +231,6 @@ export class Tour {
     paint(context, map, theme, color) {
         this.map = map;
         this.marks = this.places.map((place) => map.project(place));
-        context.strokeStyle = color;
-        context.lineWidth = 2;
-        context.setLineDash([3, 5]);
         context.beginPath();
         for (const [index, {x, y}] of this.marks.entries()) {
             const before = this.marks[index - 1];
@@ -244,8 +242,7 @@ export class Tour {
                 context.lineTo(x - turns + shift, y);
             }
         }
-        context.stroke();
-        context.setLineDash([]);
+        strokeDashed(context, [3, 5], color, 2);
         context.font = `600 11px ${theme.font}`;
         context.textAlign = "center";
         context.textBaseline = "middle";

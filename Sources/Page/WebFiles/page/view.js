@@ -1,7 +1,7 @@
 // The chosen camera as its screen shows it: the ground, the fingers with their trails, the target, the padding. Around
 // the screen the ground continues, faintly, as far as there is room.
 
-import {fit} from "./theme.js";
+import {fit, strokeDashed} from "./theme.js";
 import {scaleBar} from "./ground.js";
 import {Projection} from "./projection.js";
 
@@ -112,11 +112,7 @@ export class View {
             context.lineTo(point.x, point.y);
         }
         context.closePath();
-        context.setLineDash([6 * unit, 4 * unit]);
-        context.strokeStyle = this.theme.ink;
-        context.lineWidth = 1.5 * unit;
-        context.stroke();
-        context.setLineDash([]);
+        strokeDashed(context, [6 * unit, 4 * unit], this.theme.ink, 1.5 * unit);
     }
 
     padding(context, camera, unit) {
