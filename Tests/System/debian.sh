@@ -114,7 +114,6 @@ removing() {
     check 'no link is left' leaves_nothing
 }
 
-has_no_process() { ! pgrep --exact --list-full gimbald; }
 has_no_socket() { ! ls /run/gimbal/*.sock "/run/user/$user/gimbal.sock" 2>/dev/null; }
 
 leaves_nothing() { leaves_nothing_of gimbal; }

@@ -321,8 +321,6 @@ removing() {
     check 'the user is gone' bash -c '! getent passwd gimbal && ! getent group gimbal'
 }
 
-has_no_process() { ! pgrep --exact --list-full gimbald; }
-
 leaves_no_link() {
     local links
     links=$(find /etc/systemd /home/tester/.config -name 'gimbal*' -type l)
@@ -357,11 +355,6 @@ inside() {
 }
 
 # MARK: Outside
-
-silent() {
-    local output
-    output=$("$@" 2>&1) && [ -z "$output" ] || { printf '%s\n' "$output" && false; }
-}
 
 analyse() {
     local root=$folder/prefix units

@@ -30,6 +30,9 @@ within() {
     done
 }
 
+# silent COMMAND…: whether it succeeds and prints nothing; prints what it has printed.
+silent() { local output && output=$("$@" 2>&1) && [ -z "$output" ] || { echo "$output" && false; }; }
+
 # begin_folder: makes $folder, which is removed when the script ends; the `processes` it has started end as well.
 begin_folder() {
     folder=$(mktemp -d)
@@ -139,6 +142,7 @@ manager=(systemctl)
 
 state() { "${manager[@]}" show --value --property "$1" "${2:-gimbald.service}"; }
 is() { [ "$(state "$1")" = "$2" ] || { printf '%s is "%s", not "%s"\n' "$1" "$(state "$1")" "$2" && false; }; }
+has_no_process() { ! pgrep --exact --list-full gimbald; }
 status_says() { grep -q "$1" <<<"$(state StatusText)" || { state StatusText && false; }; }
 replaced() { [ "$(state ActiveState)" = active ] && [ "$(state MainPID)" != "$1" ]; }
 
