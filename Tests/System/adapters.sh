@@ -11,6 +11,8 @@ export PYTHONDONTWRITEBYTECODE=1
 
 # shellcheck disable=SC2034 # The shared function has it.
 name=adapters
+# shellcheck source=support/container.sh
+source Tests/System/support/container.sh
 # shellcheck source=support/wheels.sh
 source Tests/System/support/wheels.sh
 

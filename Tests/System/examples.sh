@@ -3,22 +3,18 @@
 # read by an independent reader. Swift Testing's are among the unit tests. Prints failures, and a last line.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+# shellcheck source=support/container.sh
+source Tests/System/support/container.sh
 GIMBAL=$PWD/${SCRATCH:-.build}/release/gimbal
 export GIMBAL PYTHONDONTWRITEBYTECODE=1
 examples=Protocols/examples/testing
 
-# Debian's own Python has Debian's modules; another one may precede it in the PATH.
-python=python3
-[ ! -x /usr/bin/python3 ] || python=/usr/bin/python3
-
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-failed=0
 fail() {
     failed=$((failed + 1))
     printf 'examples: FAILED: %s\n' "$*"
 }
-has() { $python -c "import $1" 2>/dev/null; }
 
 "$examples/test.sh" "$folder/results.xml" >"$folder/log" || { cat "$folder/log" && fail test.sh; }
 
@@ -30,7 +26,7 @@ if "$GIMBAL" expect "$folder/changed.ndjson" --golden "$examples/pinch.golden.nd
 fi
 grep -q 'first apart at .* s, line' "$folder/log" || fail 'the report names no place'
 
-if has junitparser; then
+if has $python junitparser; then
     $python "$examples/results.py" "$folder/results.xml" >"$folder/log" || fail 'results.py finds a failure'
     ! $python "$examples/results.py" "$folder/failed.xml" >"$folder/log" || fail 'results.py finds no failure'
     grep -q '^1 failed$' "$folder/log" || fail 'results.py does not count one failure'
@@ -38,10 +34,10 @@ else
     echo 'examples: skipped: reading results: there is no junitparser'
 fi
 
-if has pytest; then
+if has $python pytest; then
     $python -m pytest -q -p no:cacheprovider "$examples/test_camera.py" >"$folder/log" 2>&1 ||
         { cat "$folder/log" && fail test_camera.py; }
-    if has selenium && [ -x /usr/bin/chromium ] && [ -x /usr/bin/chromedriver ] && [ -d /usr/share/javascript/leaflet ]; then
+    if has $python selenium && [ -x /usr/bin/chromium ] && [ -x /usr/bin/chromedriver ] && [ -d /usr/share/javascript/leaflet ]; then
         $python -m pytest -q -p no:cacheprovider "$examples/test_leaflet.py" >"$folder/log" 2>&1 ||
             { cat "$folder/log" && fail test_leaflet.py; }
     else

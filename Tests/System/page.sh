@@ -6,17 +6,15 @@
 # both themes and three sizes.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+# shellcheck source=support/container.sh
+source Tests/System/support/container.sh
 programs=$(realpath "${SCRATCH:-.build}")/debug
 export PYTHONDONTWRITEBYTECODE=1
-
-# Debian's own Python has Debian's modules; another one may precede it in the PATH.
-python=python3
-[ ! -x /usr/bin/python3 ] || python=/usr/bin/python3
 
 for part in /usr/bin/chromium /usr/bin/chromedriver; do
     [ -e "$part" ] || { echo "page: skipped: the page in a browser: $part is missing" && exit; }
 done
-$python -c 'import selenium' 2>/dev/null || { echo 'page: skipped: the page in a browser: there is no selenium' && exit; }
+has $python selenium || { echo 'page: skipped: the page in a browser: there is no selenium' && exit; }
 [ -x "$programs/gimbal-web" ] || { echo 'page: FAILED: gimbal-web is not built for tests' && exit 1; }
 
 folder=$(mktemp -d)

@@ -8,10 +8,6 @@ source Tests/System/support/container.sh
 bin=${SCRATCH:-.build}/release
 traces=Protocols/examples/traces
 
-# Debian's own Python has Debian's jsonschema; another one may precede it in the PATH.
-python=python3
-[ ! -x /usr/bin/python3 ] || python=/usr/bin/python3
-
 fail() { printf 'traces: FAILED: %s\n' "$*" && exit 1; }
 
 begin_folder

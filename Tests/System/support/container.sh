@@ -33,6 +33,11 @@ within() {
 # silent COMMAND…: whether it succeeds and prints nothing; prints what it has printed.
 silent() { local output && output=$("$@" 2>&1) && [ -z "$output" ] || { echo "$output" && false; }; }
 
+# Debian's own Python has Debian's modules; another one may precede it in the PATH, and have pip.
+python=python3
+[ ! -x /usr/bin/python3 ] || python=/usr/bin/python3
+has() { "$1" -c "import $2" 2>/dev/null; }
+
 # begin_folder: makes $folder, which is removed when the script ends; the `processes` it has started end as well.
 begin_folder() {
     folder=$(mktemp -d)

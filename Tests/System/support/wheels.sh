@@ -1,10 +1,6 @@
 # shellcheck shell=bash
-# Wheels of the Python registry, locked by their hashes, for scripts that set `name` and `folder`.
-
-# Debian's own Python has Debian's modules; another one may precede it in the PATH, and have pip.
-python=python3
-[ ! -x /usr/bin/python3 ] || python=/usr/bin/python3
-has() { "$1" -c "import $2" 2>/dev/null; }
+# Wheels of the Python registry, locked by their hashes, for scripts that set `name` and `folder` and have sourced
+# container.sh.
 
 # fetch_wheels FILE WHAT OPTION…: puts the wheels that the file names into $folder. If the registry provides none,
 # prints that WHAT is skipped, and fails; a wheel with another hash ends the script.
