@@ -98,7 +98,7 @@ import Testing
         func expectAll(_ comment: String) throws {
             for camera in cameras {
                 let payload = try #require(fleet.retained["gimbal/\(camera.text)/camera"], "\(comment) \(camera.text)")
-                let told = try #require(CameraStatus.read(payload)).status.follows.map { "\($0.node)/\($0.camera)" }
+                let told = try #require(CameraStatus.read(payload)).message.follows.map { "\($0.node)/\($0.camera)" }
                 #expect(told == chain(of: camera).map(\.text), "\(comment) \(camera.text)")
                 guard let (process, mirror) = mirror(of: camera), let source = follows[camera] else { continue }
                 let lines = process.log.filter { $0.hasPrefix("\(camera.name) ") && !$0.contains("let") }
@@ -230,7 +230,7 @@ import Testing
         wiring.fleet.pass(5000)
         for process in wiring.processes[2] { process.die() }
         wiring.fleet.pass(100_000, step: 50)
-        let told = wiring.fleet.retained["gimbal/n0/main/camera"].flatMap { CameraStatus.read($0)?.status.follows }
+        let told = wiring.fleet.retained["gimbal/n0/main/camera"].flatMap { CameraStatus.read($0)?.message.follows }
         #expect(told?.map(\.node) == ["n1", "n2", "n0"])
         #expect(wiring.processes[0][0].mirror?.isThere == false)
         wiring.follows[.init(node: 2, name: "main")] = nil
@@ -297,7 +297,7 @@ import Testing
             follows: [FollowedCamera(node: "x", camera: "y", epoch: "e")])
         let stamp = Stamp(node: "z", instance: "z1", generation: 1, number: 1)
         let text = String(decoding: status.payload(stamp), as: UTF8.self)
-        #expect(CameraStatus.read(Array(text.utf8))?.status == status)
+        #expect(CameraStatus.read(Array(text.utf8))?.message == status)
         let other = text.replacing(#"[{"node":"x","camera":"y","epoch":"e"}]"#, with: chain)
         #expect(other != text && CameraStatus.read(Array(other.utf8)) == nil)
     }

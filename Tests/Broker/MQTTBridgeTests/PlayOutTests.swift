@@ -359,7 +359,7 @@ import Testing
     /// Returns what has been published of the source's camera.
     private func statuses(_ spy: SimulatedProcess) -> [CameraStatus] {
         defer { spy.received = [] }
-        return spy.received.compactMap { CameraStatus.read($0.payload)?.status }
+        return spy.received.compactMap { CameraStatus.read($0.payload)?.message }
     }
 
     @Test func nothingIsSentWhileAMotionRuns() throws {
@@ -433,7 +433,7 @@ import Testing
         let wall = Wall([0], playOut: 120, delay: 15, seed: 12, tellsMotions: true)
         wall.fleet.hosts[0].connect().send(Self.tour)
         wall.fleet.pass(500)
-        let status = try #require(CameraStatus.read(wall.fleet.retained["gimbal/left/main/camera"] ?? [])?.status)
+        let status = try #require(CameraStatus.read(wall.fleet.retained["gimbal/left/main/camera"] ?? [])?.message)
         let began = try #require(status.motion?.wallTime)
         var presenter = Presenter(playOut: 120, bearingOffset: 0)
         var times: [WallTime] = []
@@ -455,11 +455,11 @@ import Testing
         wall.fleet.hosts[0].connect().send(Self.tour)
         wall.fleet.pass(500)
         let topic = "gimbal/left/main/camera"
-        #expect(CameraStatus.read(wall.fleet.retained[topic] ?? [])?.status.motion != nil)
+        #expect(CameraStatus.read(wall.fleet.retained[topic] ?? [])?.message.motion != nil)
         wall.source.hasDaemon = false
         wall.source.loseDaemon()
         wall.fleet.pass(500)
-        let status = CameraStatus.read(wall.fleet.retained[topic] ?? [])?.status
+        let status = CameraStatus.read(wall.fleet.retained[topic] ?? [])?.message
         #expect(status?.motion == nil && status?.isMoving == false)
     }
 }

@@ -21,22 +21,13 @@ package struct CameraStatus: Equatable, Sendable {
     package var motion: MotionStart?
     /// The camera that this one should follow, the one that it follows, and so on; empty if it follows none.
     package var follows: [FollowedCamera] = []
-}
 
-extension CameraStatus {
     /// Whether the camera moves, or a motion has begun.
     package var isOnItsWay: Bool { isMoving || motion != nil }
-
-    /// Returns the payload with this state.
-    package func payload(_ stamp: Stamp) -> [UInt8] { stamp.payload("camera-state", self) }
-
-    /// Reads a payload; `nil` if it is invalid, or has values that no camera can have.
-    package static func read(_ payload: [UInt8]) -> (status: CameraStatus, stamp: Stamp)? {
-        Stamp.read(payload, "camera-state").map { (status: $0, stamp: $1) }
-    }
 }
 
-extension CameraStatus: Described {
+extension CameraStatus: RetainedMessage {
+    package static let payloadType = "camera-state"
     package static let blank = CameraStatus(camera: "", epoch: "", seq: 0, isMoving: false, position: .blank)
 
     package var isPossible: Bool {

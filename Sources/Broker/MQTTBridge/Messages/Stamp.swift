@@ -24,22 +24,31 @@ extension Stamp: Described {
         try visitor.member(.generation, &generation, .count)
         try visitor.member(.number, &number, .count)
     }
+}
 
-    /// Returns the payload of a type with the members of a message, rounded like the daemon's, and this stamp.
-    func payload(_ type: String, _ message: some Described) -> [UInt8] {
+/// A message that the broker retains of a camera.
+package protocol RetainedMessage: Described {
+    static var payloadType: String { get }
+}
+
+extension CameraLease: RetainedMessage { package static let payloadType = "camera-lease" }
+
+extension RetainedMessage {
+    /// Returns the payload with this message, rounded like the daemon's, and a stamp.
+    package func payload(_ stamp: Stamp) -> [UInt8] {
         var line = LineWriter(capacity: 512)
         line.isRounded = true
         line.write("{\"type\":")
-        line.write(string: type)
-        line.members(of: message)
+        line.write(string: Self.payloadType)
         line.members(of: self)
+        line.members(of: stamp)
         line.write("}")
         return line.bytes
     }
 
-    /// Reads a payload of a type; `nil` if it is another message, or has values that it cannot have.
-    static func read<Message: Described>(_ payload: [UInt8], _ type: String) -> (message: Message, stamp: Stamp)? {
-        guard let members = members(of: payload, type), let message = try? Message(.object(members)),
+    /// Reads a payload; `nil` if it is another message, or has values that it cannot have.
+    package static func read(_ payload: [UInt8]) -> (message: Self, stamp: Stamp)? {
+        guard let members = members(of: payload, payloadType), let message = try? Self(.object(members)),
             let stamp = try? Stamp(.object(members))
         else { return nil }
         return (message, stamp)

@@ -55,7 +55,7 @@ final class NodeLeases {
 
     private func tell(_ name: String) {
         guard outbox.isOpen else { return }
-        let payload = leases[name].map { claim.nextStamp(topics.node).payload("camera-lease", $0) } ?? []
+        let payload = leases[name]?.payload(claim.nextStamp(topics.node)) ?? []
         if outbox.send(Publication(topics.lease(name), payload, isRetained: true)) { untold.remove(name) }
     }
 }
