@@ -9,6 +9,7 @@ import * as kml from "/adapters/kml.js";
 import * as leaflet from "/adapters/leaflet.js";
 import * as maplibre from "/adapters/maplibre.js";
 import { nearest, positionOf, project, unproject } from "/adapters/projection.js";
+import { box } from "/tests/leading.js";
 
 // MARK: The camera cases
 
@@ -97,12 +98,7 @@ function bySize(make) {
     const engines = new Map();
     return async ({ width, height }) => {
         const key = `${width}x${height}`;
-        if (!engines.has(key)) {
-            const element = document.createElement("div");
-            element.style.cssText = `position: absolute; left: 0; top: 0; width: ${width}px; height: ${height}px`;
-            document.body.append(element);
-            engines.set(key, await make(element));
-        }
+        if (!engines.has(key)) engines.set(key, await make(box(0, width, height)));
         return engines.get(key);
     };
 }
@@ -198,9 +194,7 @@ export const deckCases = (cases) => worst(cases, bySize(async (element) => {
  * of a camera at the edge of the world, which MapLibre by itself would not show.
  */
 export async function mapLibreStyles() {
-    const element = document.createElement("div"), errors = [];
-    element.style.cssText = "position: absolute; left: 0; top: 0; width: 400px; height: 800px";
-    document.body.append(element);
+    const element = box(0, 400, 800), errors = [];
     const style = { version: 8, sources: {}, layers: [] };
     const map = new maplibregl.Map({ container: element, style, pixelRatio: 0.25 }), loaded = map.once("load");
     const camera = {
@@ -225,10 +219,8 @@ export async function mapLibreStyles() {
 
 /** A map that is larger or smaller than the viewport shows the same picture, scaled to its height. */
 export async function mapLibreScaled(cases) {
-    const [width, height] = [700, 500], element = document.createElement("div");
-    element.style.cssText = `position: absolute; left: 0; top: 0; width: ${width}px; height: ${height}px`;
-    document.body.append(element);
-    const map = await mapLibre(element, { interactive: false });
+    const [width, height] = [700, 500];
+    const map = await mapLibre(box(0, width, height), { interactive: false });
     const followed = following((camera) => maplibre.follow(map, camera));
     return worst(cases, async (viewport) => {
         const scale = height / viewport.height;
@@ -250,9 +242,7 @@ export async function mapLibreScaled(cases) {
  * in milliseconds, and the largest differences of the two cameras. MapLibre's clock is set by hand, in even steps.
  */
 export async function mapLibreFlight({ from, to, viewport, ...options }, frames) {
-    const { width, height } = viewport, element = document.createElement("div");
-    element.style.cssText = `position: absolute; left: 0; top: 0; width: ${width}px; height: ${height}px`;
-    document.body.append(element);
+    const { width, height } = viewport, element = box(0, width, height);
     const map = await mapLibre(element, { interactive: false });
     // Its limits would move a camera that sees beyond the edge of the world.
     map.setTransformConstrain((lngLat, zoom) => ({ center: lngLat, zoom: zoom ?? 0 }));

@@ -33,7 +33,8 @@ export async function begin(token, name, refresh) {
     await cameras.camera(name).refresh();
 }
 
-function box(left, width, height) {
+/** Puts an element of this size at the top of the page. */
+export function box(left, width, height) {
     const element = document.createElement("div");
     element.style.cssText = `position: absolute; left: ${left}px; top: 0; width: ${width}px; height: ${height}px`;
     document.body.append(element);
