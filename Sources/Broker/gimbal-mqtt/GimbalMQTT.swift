@@ -49,11 +49,7 @@ struct GimbalMQTT: ParsableCommand {
             """,
         version: "gimbal-mqtt \(gimbalVersion)")
 
-    @Option(
-        help: ArgumentHelp(
-            "The broker: mqtt://HOST[:PORT], or mqtts:// for TLS; repeat for the other servers of a cluster.",
-            valueName: "url"
-        ))
+    @Option("The broker: mqtt://HOST[:PORT], or mqtts:// for TLS; repeat for the other servers of a cluster.", "url")
     var broker: [BrokerAddress] = []
 
     @Option("Publish this daemon's cameras as a node with this name.", "name")

@@ -388,7 +388,9 @@ package final class CameraMirror: DaemonReader {
             bring(at: now)
         }
         if let next = Double.earliest(presenter?.deadline, upcoming.deadline), next <= now { bring(at: now) }
-        if let text = presenter?.takeText(at: now) { outside.say(.warning, "\(settings.local ?? ""): \(text)") }
+        if let text = presenter?.lateness.takeText(at: now) {
+            outside.say(.warning, "\(settings.local ?? ""): \(text)")
+        }
         attempt { try session?.advance(to: goal, at: now) }
         logObstacle(at: now)
         logWrongClocks(at: now)

@@ -31,7 +31,7 @@ struct Presenter {
     private var nextFrames: Double?
     /// When to check that the camera rests where it should.
     private var nextCheck: Double?
-    private var lateness = Lateness()
+    var lateness = Lateness()
 
     init(playOut: Double, bearingOffset: Double) { (self.playOut, self.bearingOffset) = (playOut, bearingOffset) }
 
@@ -65,9 +65,6 @@ struct Presenter {
         frames = motion?.frames
         (told, nextFrames, nextCheck) = (nil, nil, nil)
     }
-
-    /// Returns the log text about late positions; `nil` if there are none, or it is too soon.
-    mutating func takeText(at now: Double) -> PrintableText? { lateness.takeText(at: now) }
 
     // MARK: The daemon
 
