@@ -130,7 +130,7 @@ struct Admission {
             // Each answer may be long, and an array is answered as a whole.
             let type = requests[index].body.type
             guard !requests[..<index].contains(where: { $0.body.type == type }) else {
-                throw WireError(.limitReached, field: "type", "an array may have \"\(type)\" only once")
+                throw GimbalError(.limitReached, field: "type", "an array may have \"\(type)\" only once")
             }
         case .set(let change): try admit(change, index, camera)
         case .removeCamera:
