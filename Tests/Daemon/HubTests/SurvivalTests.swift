@@ -159,8 +159,7 @@ private struct Scene {
         #expect(alone == other)
         // A seek gives the same result as playing.
         let host = HubHost()
-        let (feeder, watcher) = (host.connect(), host.connect())
-        watcher.send(#"{"type":"subscribe"}"#)
+        let (feeder, watcher) = (host.connect(), host.subscriber())
         feeder.send(#"{"type":"trace","version":1,"speed":"max"}"#)
         for line in Self.trace(change).lines { feeder.send(line) }
         feeder.halfClose()

@@ -82,8 +82,7 @@ import Testing
 
     @Test func gesturesOfAClientThatIsLostInAHandoverAreCancelled() throws {
         let host = HubHost()
-        let (client, watcher) = (host.connect(), host.connect())
-        watcher.send(#"{"type":"subscribe"}"#)
+        let (client, watcher) = (host.connect(), host.subscriber())
         client.send(#"{"type":"pinch","phase":"changed","scale":1}"#)
         client.send(#"{"type":"pinch","phase":"changed","scale":2}"#)
         try host.handOver(without: [client])
@@ -204,8 +203,7 @@ import Testing
 
     @Test func clientLostInAHandoverIsNotCounted() throws {
         let host = HubHost()
-        let (gone, stays) = (host.connect(), host.connect())
-        gone.send(#"{"type":"subscribe"}"#)
+        let (gone, stays) = (host.subscriber(), host.connect())
         try host.handOver(without: [gone])
         let stats = try stays.ask(#"{"type":"stats"}"#)
         #expect(stats["connections"]?.number == 1 && stats["subscriptions"]?.number == 0)
@@ -223,9 +221,7 @@ import Testing
 
     @Test func truncatedHandoverIsRefusedAsAWhole() throws {
         let host = HubHost()
-        let client = host.connect()
-        client.send(#"{"type":"subscribe"}"#)
-        client.send(#"{"type":"move","update":{"kind":"zoom-in"}}"#)
+        host.subscriber().send(#"{"type":"move","update":{"kind":"zoom-in"}}"#)
         let left = try host.leave()
         for count in left.indices {
             let hub = Hub(server: "gimbald", epochSeed: 8, at: host.now)

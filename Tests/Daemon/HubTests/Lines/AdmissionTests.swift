@@ -246,8 +246,7 @@ import Testing
         subscribers: Int, floods: Int, lines: ClosedRange<Int>
     ) throws {
         let host = HubHost { $0.requestsPerTurn = 10 }
-        let followers = (0..<subscribers).map { _ in host.connect() }
-        for follower in followers { follower.send(#"{"type":"subscribe"}"#) }
+        let followers = (0..<subscribers).map { _ in host.subscriber() }
         let feeds = (0..<floods).map { _ in host.connect() }
         func pan(_ x: Int) -> String { #"{"type":"pan","phase":"changed","translation":{"x":\#(x),"y":0}}"# + "\n" }
         for feed in feeds { feed.send(#"{"type":"pan","phase":"began"}"#) }

@@ -106,10 +106,9 @@ import Testing
 
     @Test func subscriptionToAllGoesOnAfterAHandover() throws {
         let host = HubHost()
-        let (feed, all) = (host.connect(), host.connect())
+        let feed = host.connect()
         move(feed, "a", 3)
-        all.send(#"{"type":"subscribe","camera":"*","events":["idle"],"delivery":"latest"}"#)
-        _ = all.lines()
+        let all = host.subscriber(#","camera":"*","events":["idle"],"delivery":"latest""#)
         try host.handOver()
         move(feed, "a", 4)
         move(feed, "b", 4)

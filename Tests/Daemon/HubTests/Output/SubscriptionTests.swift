@@ -47,9 +47,8 @@ import Testing
 
     @Test func piecesThatManyAreSentAreRepeatedAndNoOtherIs() {
         let host = HubHost()
-        let readers = (0..<5).map { _ in host.connect() }
+        let readers = (0..<5).map { _ in host.subscriber() }
         let feed = host.connect()
-        for reader in readers { reader.send(#"{"type":"subscribe"}"#) }
         move(feed, 1)
         #expect((host.lastPiece.new, host.lastPiece.repeated) == (1, 4))
         // As long as the previous one, at another address.
@@ -181,10 +180,7 @@ import Testing
 
     @Test func laggingSubscriberGetsReset() throws {
         let host = HubHost()
-        let (slow, chosen, feed) = (host.connect(), host.connect(), host.connect())
-        slow.send(#"{"type":"subscribe"}"#)
-        chosen.send(#"{"type":"subscribe","events":["idle"]}"#)
-        _ = (slow.lines(), chosen.lines())
+        let (slow, chosen, feed) = (host.subscriber(), host.subscriber(#","events":["idle"]"#), host.connect())
         slow.makeRoom(0)
         feed.send(#"{"type":"trace","version":1,"speed":"max"}"#)
         feed.send(#"{"type":"trace-end"}"#)
@@ -336,8 +332,7 @@ import Testing
 
     @Test func latestReaderBehindTheHistoryGetsItsResetAndGoesOn() {
         let host = HubHost { ($0.historyEvents, $0.historyBytes) = (8, 512) }
-        let (reader, feed) = (host.connect(), host.connect())
-        reader.send(#"{"type":"subscribe","delivery":"latest"}"#)
+        let (reader, feed) = (host.subscriber(#","delivery":"latest""#), host.connect())
         reader.makeRoom(0)
         for _ in 0..<4 {
             feed.send(#"{"type":"move","update":{"kind":"zoom-in"}}"#)
@@ -351,8 +346,7 @@ import Testing
 
     @Test func latestReaderBehindAResetGetsMoveStarted() {
         let host = HubHost { ($0.historyEvents, $0.historyBytes) = (8, 512) }
-        let (reader, feed) = (host.connect(), host.connect())
-        reader.send(#"{"type":"subscribe","delivery":"latest"}"#)
+        let (reader, feed) = (host.subscriber(#","delivery":"latest""#), host.connect())
         feed.send(#"{"type":"trace","version":1,"speed":"max"}"#)
         #expect(reader.lines().last?.contains("\"reset\"") == true)
         reader.makeRoom(0)

@@ -72,8 +72,7 @@ private final class Player {
         ["true", "9007199254740991"])
     func whatIsPlayedForEverThoughItTakesNoTimeLetsTimePass(_ members: String, loop: String) throws {
         let host = HubHost()
-        let (feed, watcher) = (host.connect(), host.connect())
-        watcher.send(#"{"type":"subscribe"}"#)
+        let (feed, watcher) = (host.connect(), host.subscriber())
         feed.send(#"{"type":"trace","version":1,"loop":\#(loop)\#(members)}"#)
         feed.send(#"{"type":"trace-end"}"#)
         // It waits at each deadline until its time has come.
@@ -143,11 +142,10 @@ private final class Player {
     /// Returns everything sent to a follower of a trace with these header members, and its owner's answers.
     private func play(_ trace: RandomTrace, _ members: String) throws -> (told: [String], answers: [String]) {
         let host = HubHost()
-        let (owner, follower) = (host.connect(), host.connect())
-        follower.send(#"{"type":"subscribe","events":\#(UnbrokenRun.kinds)}"#)
+        let (owner, follower) = (host.connect(), host.subscriber(#","events":\#(UnbrokenRun.kinds)"#))
         owner.send(trace.bytes(members))
         while host.moveOn() {}
-        return (Array(follower.lines().dropFirst()), owner.lines())
+        return (follower.lines(), owner.lines())
     }
 
     @Test(arguments: UInt64(1)...8)
@@ -178,14 +176,13 @@ private final class Player {
         let (told, answers) = try play(trace, #","speed":"max","untilMs":\#(until)"#)
         let count = trace.times.prefix { UnbrokenRun.printed($0) <= UnbrokenRun.printed(until) }.count
         let host = HubHost()
-        let (owner, follower) = (host.connect(), host.connect())
-        follower.send(#"{"type":"subscribe","events":\#(UnbrokenRun.kinds)}"#)
+        let (owner, follower) = (host.connect(), host.subscriber(#","events":\#(UnbrokenRun.kinds)"#))
         let lines =
             [String(decoding: trace.bytes(#","speed":"max""#).prefix { $0 != 0x0a }, as: UTF8.self)]
             + trace.lines.prefix(count) + [#"{"type":"trace-end"}"#]
         for line in lines { owner.send(line) }
         while host.moveOn() {}
-        #expect(Array(follower.lines().dropFirst(2)) == Array(told.dropFirst()))
+        #expect(follower.lines().dropFirst() == told.dropFirst())
         let ends = (owner.lines() + answers).filter { $0.contains("trace-ended") }
         #expect(ends.count == 2 && ends[0] == ends[1])
     }
@@ -215,8 +212,7 @@ private final class Player {
 
     @Test func changesAreToldToThoseWhoAskForThem() throws {
         let host = HubHost()
-        let (owner, other) = (host.connect(), host.connect())
-        other.send(#"{"type":"subscribe","events":["replay"]}"#)
+        let (owner, other) = (host.connect(), host.subscriber(#","events":["replay"]"#))
         owner.send(#"{"type":"trace","version":1,"durationMs":500}"#)
         owner.send(#"{"type":"move","timeMs":7,"update":{"kind":"zoom-in"}}"#)
         owner.send(#"{"type":"move","timeMs":507,"update":{"kind":"zoom-in"}}"#)
