@@ -6,8 +6,9 @@ import TestSupport
 import Testing
 
 @Suite struct WaitingTests {
+    private let host = HubHost()
+
     @Test func waitIsAnsweredInTheTurnOfTheRest() throws {
-        let host = HubHost()
         let (feed, waiting) = (host.connect(), host.connect())
         feed.send(#"{"type":"animate","durationMs":100,"update":{"kind":"zoom-to","zoom":9}}"#)
         waiting.send(#"{"type":"await-idle","id":"w"}"#)
@@ -20,7 +21,6 @@ import Testing
 
     /// The next movement begins in the same turn: the answer still reports the rest.
     @Test func answerToAWaitHasThePositionAtTheRest() throws {
-        let host = HubHost()
         let (feed, waiting) = (host.connect(), host.connect())
         feed.send(#"{"type":"pinch","phase":"began"}"#)
         feed.send(#"{"type":"pinch","phase":"changed","scale":2}"#)
@@ -36,7 +36,6 @@ import Testing
     }
 
     @Test func waitTimesOutAndARestAtTheSameTimeComesFirst() throws {
-        let host = HubHost()
         let (feed, waiting) = (host.connect(), host.connect())
         feed.send(#"{"type":"animate","durationMs":100,"update":{"kind":"zoom-to","zoom":9}}"#)
         waiting.send(#"{"type":"await-idle","id":1,"timeoutMs":99.5}"#)
@@ -70,7 +69,6 @@ import Testing
 
     /// However many wait, and whenever they leave, all that stay are answered, and other clients get their turns.
     @Test func manyWaitsAreAnsweredOverSeveralTurns() throws {
-        let host = HubHost()
         let (feed, quiet) = (host.connect(), host.connect())
         feed.send(#"{"type":"pinch","phase":"began"}"#)
         let crowd = (0..<20).map { _ in host.connect() }
@@ -97,7 +95,6 @@ import Testing
     }
 
     @Test func timeoutsEndInTheOrderOfTheirDeadlines() throws {
-        let host = HubHost()
         let (feed, waiting) = (host.connect(), host.connect())
         feed.send(#"{"type":"pinch","phase":"began"}"#)
         var random = Seeded(5)
@@ -111,7 +108,6 @@ import Testing
     }
 
     @Test func requestsThatWaitAreAnsweredAtTheRestsOfAReplay() throws {
-        let host = HubHost()
         let (feed, waiting) = (host.connect(), host.connect())
         feed.send(#"{"type":"trace","version":1}"#)
         feed.send(#"{"type":"animate","timeMs":0,"durationMs":100,"update":{"kind":"zoom-to","zoom":4}}"#)
@@ -128,7 +124,6 @@ import Testing
     }
 
     @Test func requestsThatWaitForRestWaitOnAfterAHandover() throws {
-        let host = HubHost()
         let (feed, waiting) = (host.connect(), host.connect())
         feed.send(#"{"type":"pinch","phase":"changed","scale":2}"#)
         waiting.send(#"{"type":"await-idle","id":1}"#)
@@ -143,7 +138,6 @@ import Testing
     }
 
     @Test func endReplayDiscardsTheRemainingLinesOfTheTrace() throws {
-        let host = HubHost()
         let (feed, other) = (host.connect(), host.connect())
         feed.send(#"{"type":"trace","id":1,"version":1}"#)
         feed.send(#"{"type":"move","timeMs":0,"update":{"kind":"zoom-to","zoom":4}}"#)
@@ -158,7 +152,6 @@ import Testing
     }
 
     @Test func anAnswerThatTellsOfClientsIsAsLongAsAClientReadsWhateverTheyTellOfThemselves() throws {
-        let host = HubHost()
         let asking = host.connect()
         let about = String(repeating: "\u{7f}", count: RequestDecoder.longestAbout)
         for _ in 0..<64 { host.connect().send(#"{"type":"hello","version":1,"about":"\#(about)"}"#) }
@@ -178,7 +171,6 @@ import Testing
     }
 
     @Test func whatAClientTellsOfItselfIsToldByTheNextProcessTooUntilItTellsElse() throws {
-        let host = HubHost()
         let (teller, asking) = (host.connect(), host.connect())
         func told() throws -> [JSON?] {
             return try asking.ask(#"{"type":"clients"}"#)["clients"]?.array?.map { $0["about"] } ?? []
@@ -192,7 +184,6 @@ import Testing
     }
 
     @Test func clientsAreListedInPages() throws {
-        let host = HubHost()
         var peers = (0..<150).map { _ in host.connect() }
         for index in stride(from: 140, to: 0, by: -10) { peers.remove(at: index).close() }
         var (numbers, last, pages) = ([Double](), 0, 0)

@@ -5,6 +5,8 @@ import TestSupport
 import Testing
 
 @Suite struct InputRecordingTests {
+    private let host = HubHost()
+
     /// Returns where the camera came to: all that a recording shares with the camera's events if it began in
     /// mid-movement, or if the camera moved by itself, which a trace has as a client's animations and gestures.
     private func changes(_ events: [String]) -> [String] {
@@ -41,7 +43,6 @@ import Testing
     private func lines(_ peer: HubPeer) throws -> [JSON] { try peer.lines().compactMap { try JSON($0)["line"] } }
 
     @Test func recordingOfAFlingHasItsMeasuredVelocity() throws {
-        let host = HubHost()
         let (recorder, feed) = (try recorder(host), host.connect())
         feed.send(#"{"type":"pan","phase":"began","id":1,"camera":"main"}"#)
         host.pass(50)
@@ -52,7 +53,6 @@ import Testing
     }
 
     @Test func recordedVelocityIsClampedToTheLargestThatALineCarries() throws {
-        let host = HubHost()
         let (recorder, feed) = (try recorder(host), host.connect())
         feed.send(#"{"type":"pan","phase":"began","timeMs":0}"#)
         feed.send(#"{"type":"pan","phase":"ended","timeMs":1e-300,"translation":{"x":-20}}"#)
@@ -62,7 +62,6 @@ import Testing
     }
 
     @Test func gesturesOfADisconnectedClientAreRecordedAsCancelled() throws {
-        let host = HubHost()
         let (recorder, first, second) = (try recorder(host), host.connect(), host.connect())
         first.send(#"[{"type":"pan","phase":"began","gesture":"a"},{"type":"tilt","phase":"began"}]"#)
         second.send(#"{"type":"pan","phase":"began","gesture":"a"}"#)
@@ -78,7 +77,6 @@ import Testing
     }
 
     @Test func aQuestionInAnArrayThatIsPlayedAgainIsNotRecorded() throws {
-        let host = HubHost()
         let (recorder, feed) = (try recorder(host), host.connect())
         feed.send(#"{"type":"trace","version":1,"speed":"max","loop":2}"#)
         feed.send(#"[{"type":"get-camera"},{"type":"move","timeMs":0,"update":{"kind":"zoom-in"}}]"#)
@@ -89,7 +87,6 @@ import Testing
     }
 
     @Test func recordingLeavesOutRejectedLinesAndQueries() throws {
-        let host = HubHost()
         let (recorder, feed) = (try recorder(host), host.connect())
         feed.send(#"[{"type":"move","update":{"kind":"zoom-in"}},{"type":"pinch","phase":"changed","scale":0}]"#)
         feed.send(#"{"type":"get-camera"}"#)
@@ -103,7 +100,6 @@ import Testing
     }
 
     @Test func recordingBeginsOnceNothingMovesByItself() throws {
-        let host = HubHost()
         let (recorder, feed) = (host.connect(), host.connect())
         feed.send(#"{"type":"animate","durationMs":100,"update":{"kind":"zoom-to","zoom":3}}"#)
         host.pass(20)
@@ -153,7 +149,6 @@ import Testing
     }
 
     @Test func slowRecorderGetsLagged() throws {
-        let host = HubHost()
         let (slow, feed) = (try recorder(host), host.connect())
         slow.makeRoom(0)
         for index in 0..<20_000 { feed.send(#"{"type":"set-gestures","fling":\#(index % 2 == 0)}"#) }

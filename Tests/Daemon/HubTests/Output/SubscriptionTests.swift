@@ -5,6 +5,8 @@ import TestSupport
 import Testing
 
 @Suite struct SubscriptionTests {
+    private let host = HubHost()
+
     private func move(_ feed: HubPeer, _ index: Int, _ more: String = "") {
         let bearing = Double(index % 3600) / 10 + 0.05
         feed.send(#"{"type":"move"\#(more),"update":{"kind":"set-bearing","bearing":\#(bearing)}}"#)
@@ -12,7 +14,6 @@ import Testing
     }
 
     @Test func stalledReaderGetsLaggedAndThenNewEvents() throws {
-        let host = HubHost()
         let (slow, feed) = (host.subscriber(), host.connect())
         slow.makeRoom(1000)
         for index in 0..<3000 { move(feed, index) }
@@ -29,7 +30,6 @@ import Testing
     }
 
     @Test func readerWithinTheHistoryGetsEveryEvent() throws {
-        let host = HubHost()
         let (slow, feed) = (host.connect(), host.connect())
         slow.send(#"{"type":"subscribe"}"#)
         var checker = StreamChecker(isEvery: true)
@@ -46,7 +46,6 @@ import Testing
     }
 
     @Test func piecesThatManyAreSentAreRepeatedAndNoOtherIs() {
-        let host = HubHost()
         let readers = (0..<5).map { _ in host.subscriber() }
         let feed = host.connect()
         move(feed, 1)
@@ -97,7 +96,6 @@ import Testing
     }
 
     @Test func latestHasAtMostOnePositionWaiting() throws {
-        let host = HubHost()
         let (slow, feed) = (host.subscriber(#","delivery":"latest""#), host.connect())
         slow.makeRoom(0)
         for index in 0..<20_000 { move(feed, index) }
@@ -109,7 +107,6 @@ import Testing
     }
 
     @Test func sinceResendsTheEventsAfterIt() throws {
-        let host = HubHost()
         let (first, feed) = (host.connect(), host.connect())
         let epoch = try #require(try first.ask(#"{"type":"subscribe"}"#)["epoch"]?.string)
         for index in 0..<100 { move(feed, index) }
@@ -139,7 +136,6 @@ import Testing
     }
 
     @Test func subscriberOfAFinishedReplayResumesWithoutAGap() throws {
-        let host = HubHost()
         let (reader, feed) = (host.connect(), host.connect())
         reader.send(#"{"type":"subscribe"}"#)
         func play() {
@@ -167,7 +163,6 @@ import Testing
     }
 
     @Test func resumingWhereNothingWasMissedIsToldOfNoGap() throws {
-        let host = HubHost()
         let feed = host.connect()
         for _ in 0..<2 { feed.send(#"{"type":"trace","version":1}"#); feed.send(#"{"type":"trace-end"}"#) }
         for request in [#""since":0,"epoch":"another""#, #""since":0,"epoch":"another","events":["gesture"]"#] {
@@ -179,7 +174,6 @@ import Testing
     }
 
     @Test func laggingSubscriberGetsReset() throws {
-        let host = HubHost()
         let (slow, chosen, feed) = (host.subscriber(), host.subscriber(#","events":["idle"]"#), host.connect())
         slow.makeRoom(0)
         feed.send(#"{"type":"trace","version":1,"speed":"max"}"#)
@@ -193,7 +187,6 @@ import Testing
     }
 
     @Test func peerWithManyUnreadRepliesIsNotReadFrom() throws {
-        let host = HubHost()
         let rude = host.connect()
         rude.makeRoom(0)
         var sent = 0
@@ -211,7 +204,6 @@ import Testing
 
     /// For a reader that is always a little behind only the unread part is kept.
     @Test func memoryOfAPeerThatIsAlwaysBehindIsBounded() throws {
-        let host = HubHost()
         let peer = host.connect()
         peer.makeRoom(0)
         for index in 0..<300 { peer.send(#"{"type":"get-camera","id":\#(index)}"#) }
@@ -226,7 +218,6 @@ import Testing
     }
 
     @Test func arrayBeyondTheGestureLimitIsRejected() throws {
-        let host = HubHost()
         let peer = host.connect()
         func began(_ labels: Range<Int>) -> String {
             "[" + labels.map { #"{"type":"tilt","phase":"began","gesture":\#($0)}"# }.joined(separator: ",") + "]"
@@ -243,7 +234,6 @@ import Testing
     }
 
     @Test func replayingClientThatSubscribesLosesNoEventAtAnySpeed() throws {
-        let host = HubHost()
         let feed = host.connect()
         feed.send(#"{"type":"subscribe"}"#)
         feed.makeRoom(0)
@@ -269,7 +259,6 @@ import Testing
     }
 
     @Test func laggingSubscriberIsToldOfAMissedReset() throws {
-        let host = HubHost()
         let (slow, feed) = (host.subscriber(), host.connect())
         slow.makeRoom(0)
         for index in 0..<2000 { move(feed, index) }
@@ -286,7 +275,6 @@ import Testing
 
     @Test(arguments: ["move-started", "idle"])
     func latestOfOneKindIsSentEachTime(kind: String) throws {
-        let host = HubHost()
         let (reader, feed) = (host.subscriber(#","delivery":"latest","events":["\#(kind)"]"#), host.connect())
         for index in 0..<5 {
             move(feed, index)
@@ -309,7 +297,6 @@ import Testing
     }
 
     @Test func memoryOfAStalledReaderIsBoundedWhenManyCamerasAreRemoved() throws {
-        let host = HubHost()
         let (slow, feed) = (host.connect(), host.connect())
         let names = (0..<20).map { "c\($0)" }
         for name in names { slow.send("{\"type\":\"subscribe\",\"camera\":\"\(name)\"}") }

@@ -53,8 +53,9 @@ enum Traces {
 }
 
 @Suite struct ReplayTests {
+    private let host = HubHost()
+
     @Test func lateWakeOfTheLoopDoesNotDelayLaterLines() throws {
-        let host = HubHost()
         let (feed, other) = (host.connect(), host.connect())
         feed.send(#"{"type":"trace","version":1}"#)
         for step in 0...4 {
@@ -130,7 +131,6 @@ enum Traces {
             {"type":"trace-end"}
 
             """
-        let host = HubHost()
         let feed = host.connect()
         feed.send(#"{"type":"subscribe"}"#)
         feed.send(Array(trace.utf8))
@@ -149,7 +149,6 @@ enum Traces {
     }
 
     @Test func disconnectEndsTheReplayAndFreesTheCamera() throws {
-        let host = HubHost()
         let (feed, other) = (host.connect(), host.connect())
         other.send(#"{"type":"subscribe"}"#)
         feed.send(#"{"type":"trace","version":1}"#)
@@ -165,7 +164,6 @@ enum Traces {
     }
 
     @Test func traceOfAHalfClosedClientIsPlayedToItsEnd() throws {
-        let host = HubHost()
         let feed = host.connect()
         feed.send(#"{"type":"trace","version":1}"#)
         for time in stride(from: 0, through: 5000, by: 100) {
@@ -179,7 +177,6 @@ enum Traces {
 
     @Test(arguments: ["", #","untilMs":1000"#, #","loop":true"#])
     func clientThatGoesBeforeItsTraceHasBeenPlayedIsForgottenOnceThatHasEnded(playback: String) {
-        let host = HubHost()
         let (feed, other) = (host.connect(), host.connect())
         feed.send(#"{"type":"trace","version":1\#(playback)}"#)
         for time in [0, 1000, 2000] { feed.send(#"{"type":"stop","timeMs":\#(time),"id":\#(time)}"#) }
@@ -193,7 +190,6 @@ enum Traces {
     }
 
     @Test func traceAfterATooLongHeaderIsNotTakenForLiveInput() throws {
-        let host = HubHost()
         let feed = host.connect()
         let padding = String(repeating: "x", count: 70_000)
         feed.send("{\"type\":\"trace\",\"version\":1,\"note\":\"\(padding)\"}")
@@ -205,7 +201,6 @@ enum Traces {
     }
 
     @Test func replayFarAheadOfItsClockIsNotReadFrom() throws {
-        let host = HubHost()
         let feed = host.connect()
         feed.send(#"{"type":"trace","version":1,"speed":0.001}"#)
         for time in 0..<4000 where feed.isReading {
@@ -232,7 +227,6 @@ enum Traces {
     }
 
     @Test func liveClockContinuesFromTheEndOfTheTrace() throws {
-        let host = HubHost()
         let feed = host.connect()
         feed.send(#"{"type":"trace","version":1,"speed":"max"}"#)
         feed.send(#"{"type":"rotate","phase":"changed","timeMs":0}"#)
@@ -280,7 +274,6 @@ enum Traces {
     }
 
     @Test func queryWithoutAnAnswerCountsAsRejectedInAReplay() throws {
-        let host = HubHost()
         let feed = host.connect()
         feed.send(
             #"{"type":"trace","version":1,"speed":"max","position":{"target":{"latitude":0,"longitude":0},"zoom":18,"viewingAngle":65}}"#
