@@ -172,8 +172,8 @@ final class Replays {
 
     /// Returns when a step is due, in the hub's time.
     private func due(_ step: ReplayRun.Step, in replay: Replay) -> Double {
-        // A round may take no time at all; a loop of very many such rounds would keep the processor busy.
-        if case .finished = step, replay.hasAnotherRound {
+        // A round may take no time at all; an endless loop of such rounds would starve everything else.
+        if case .finished = step, replay.hasAnotherRound, replay.playback.loop == .forever {
             return replay.roundStart + (replay.isAttract ? 1000 : 1) * Self.shortestRound
         }
         guard replay.seek == nil, replay.isPlaying, let time = step.time else { return -.infinity }
