@@ -45,6 +45,20 @@ import Testing
         }
     }
 
+    @Test func theGreatestGenerationIsStillReadByOthers() {
+        let forged = NodeState(
+            .disconnected, node: "n", instance: "x", generation: Stamp.lastGeneration, version: "", interval: nil)
+        let (newcomer, sitting) = (NodeClaim(instance: "a"), owner("a"))
+        _ = newcomer.connected(at: 0)
+        #expect(newcomer.saw(forged, isRetained: true) == .none)
+        #expect(newcomer.advance(to: NodeClaim.longestEcho) == .own)
+        #expect(sitting.saw(forged, isRetained: true) == .tellState)
+        for claim in [newcomer, sitting] {
+            let told = state(.ready, of: claim)
+            #expect(NodeState(told.payload)?.generation == Stamp.lastGeneration)
+        }
+    }
+
     @Test func anOwnerHasTwoSecondsToAnswerOnceTheClaimHasComeBack() {
         let claim = NodeClaim(instance: "a")
         #expect(claim.connected(at: 0) == .claim)

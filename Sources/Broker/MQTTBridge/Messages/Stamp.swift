@@ -16,7 +16,10 @@ package struct Stamp: Equatable, Sendable {
 extension Stamp: Described {
     package static let blank = Stamp(node: "", instance: "", generation: 0, number: 0)
 
-    package var isPossible: Bool { 0..<1 << 32 ~= generation && number.isCount }
+    /// The greatest generation: no node has had that many, so only a forged message contains it.
+    static let lastGeneration = (1 << 32) - 1
+
+    package var isPossible: Bool { 0...Self.lastGeneration ~= generation && number.isCount }
 
     package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
         try visitor.member(.node, &node, .text(), default: "")
@@ -78,6 +81,6 @@ extension JSONValue {
         return Int(number)
     }
 
-    /// This value as a node's generation, below 2^32: no node has had that many, so there is always room for one more.
-    var generation: Int? { integer.flatMap { $0 < 1 << 32 ? $0 : nil } }
+    /// This value as a node's generation.
+    var generation: Int? { integer.flatMap { $0 <= Stamp.lastGeneration ? $0 : nil } }
 }

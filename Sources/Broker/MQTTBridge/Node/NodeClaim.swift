@@ -83,7 +83,7 @@ package final class NodeClaim {
 
     private func own(_ generation: Int) -> Step {
         state = .owner
-        self.generation = generation
+        self.generation = min(generation, Stamp.lastGeneration)
         return .own
     }
 
@@ -106,7 +106,7 @@ package final class NodeClaim {
             guard told.instance != instance else { return told.word == .lost ? .tellState : .none }
             // An earlier owner's last state, or one retained by a cluster member that could not be reached.
             if told.isOver || isRetained {
-                generation = max(generation, told.generation + 1)
+                generation = max(generation, min(told.generation + 1, Stamp.lastGeneration))
                 return .tellState
             }
             return (generation, instance) < (told.generation, told.instance) ? refuse() : .tellState
