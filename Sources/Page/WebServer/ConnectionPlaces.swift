@@ -1,5 +1,5 @@
 // Assigns the limited places for connections. Half a handshake or half a request takes a place, too. When places run
-// out, the oldest connection without a token gives way, from the address that has most of those. Invariant: at most
+// out, the oldest that neither streams nor feeds gives way, from the address that has most of those. Invariant: at most
 // `limit` connections have a place, and one that has a stream or feeds keeps it.
 
 import NIOCore
@@ -50,7 +50,7 @@ final class ConnectionPlaces: Sendable {
         if let leaving { Door.close(leaving) }
     }
 
-    /// Lets a connection that has shown a token keep its place.
+    /// Lets a connection that streams or feeds keep its place.
     func keep(_ channel: any Channel) {
         state.withLock { state in
             if state.remove(channel) { state.kept.insert(ObjectIdentifier(channel)) }

@@ -191,7 +191,7 @@ final class LineHandler {
         // Lines after a refused header must not be taken for live input.
         if rejection.isHeader, !peer.sendsTrace {
             parts.clients.linger(peer)
-            // Also one that cannot be sent its error is closed.
+            // A peer that cannot be sent its error is closed, too.
             parts.sender.enqueue(peer)
             parts.runner.cancelGestures(of: peer, at: now)
             parts.leases.release(peer, at: now)

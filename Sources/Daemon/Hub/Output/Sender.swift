@@ -126,8 +126,6 @@ final class Sender {
             backlog > UInt64(limits.historyEvents) || peer.output.unreadBytes > limits.unreadReplies
         let bytes = subscription.backlogBytes
         if isCostly || subscription.readsInputs && bytes > limits.historyBytes { subscription.giveUp() }
-        // What such a peer has missed, too, would pile up.
-        if peer.output.unreadBytes > limits.unreadReplies { return }
         announce(subscription)
         if bytes > 16 << 10, !subscription.hasMissed { peer.output.reserve(bytes) }
         var end = subscription.cursor

@@ -234,11 +234,6 @@ final class Subscriptions {
             let recorders = camera.takeWaitingRecorders()
             if !recorders.isEmpty { camera.forgetRecordedFingers() }
             for recorder in recorders {
-                // What others replay must not pile up for a peer that does not read.
-                guard recorder.peer.output.unreadBytes <= limits.unreadReplies else {
-                    camera.addWaitingRecorder(recorder)
-                    continue
-                }
                 sender.putEventsFirst(for: recorder.peer)
                 recorder.startInput()
                 sender.append(to: recorder.peer) { camera.writeBeginning(at: camera.time(at: now), to: &$0) }

@@ -106,7 +106,8 @@ export class Connection {
     get mayFeed() { return this.page?.role === "feed"; }
 
     // Sends a request and waits for its answer, which may be an error.
-    ask(request) {
+    async ask(request) {
+        if (!this.mayFeed) return {type: "error", code: "unavailable", message: "the page has no connection now"};
         const id = ++this.lastID;
         return new Promise((resume) => {
             this.answers.set(id, resume);
