@@ -112,6 +112,13 @@ struct Admission {
         return if case .removeCamera = request.body { true } else { request.body.needsCamera }
     }
 
+    /// Admits a request whose answer may be long once in an array, which is answered as a whole.
+    private func admitLongAnswer(_ index: Int) throws(GimbalError) {
+        let type = requests[index].body.type
+        guard requests[..<index].contains(where: { $0.body.type == type }) else { return }
+        throw GimbalError(.limitReached, field: "type", "an array may have \"\(type)\" only once")
+    }
+
     private mutating func admitBody(_ index: Int, _ camera: HostedCamera?) throws(GimbalError) {
         if requests[index].body.takesCamera {
             try admitLeased(camera, by: peer)
@@ -126,12 +133,7 @@ struct Admission {
             try check(
                 playOut.waitingCount(before: presentation.presentAt) + index, below: PlayOut.most, "presentAt",
                 "at most \(PlayOut.most) positions may wait for their time")
-        case .getReplay, .clients:
-            // Each answer may be long, and an array is answered as a whole.
-            let type = requests[index].body.type
-            guard !requests[..<index].contains(where: { $0.body.type == type }) else {
-                throw GimbalError(.limitReached, field: "type", "an array may have \"\(type)\" only once")
-            }
+        case .clients: try admitLongAnswer(index)
         case .set(let change): try admit(change, index, camera)
         case .removeCamera:
             if camera?.replay?.makesWay == false { throw .busy }
@@ -187,6 +189,7 @@ struct Admission {
                     .busy, field: "camera", "this connection's trace is playing on this camera; wait for its end")
             }
         case .getReplay:
+            try admitLongAnswer(index)
             if camera?.replay == nil { throw .noReplay }
         case .marker:
             guard let replay = peer.replay else { break }
