@@ -294,9 +294,10 @@ final class HostedCamera {
         }
     }
 
-    /// Frees what a removed camera no longer needs.
+    /// Frees what a removed camera no longer needs, and stops what would fill it again.
     func freeMemory() {
         log.freeMemory()
+        moment.motion = nil
         moment.gestures = GestureTracker(moment.setup.gestures)
         moment.surfaces = TouchSurfaces(limit: moment.surfaces.limit)
     }
