@@ -179,6 +179,7 @@ import GimbalProtocol
     /// Closes a connection that has nothing left to do, or arranges for what is left.
     private func closeIfDone(_ peer: Peer, at now: Double) {
         parts.subscriptions.announceNewCameras(to: peer)
+        parts.subscriptions.startPutOffRecorders(of: peer, at: now)
         switch peer.input.state {
         case .discarding:
             peer.outlet.finishSending()

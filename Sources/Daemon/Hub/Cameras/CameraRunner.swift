@@ -69,8 +69,9 @@ final class CameraRunner {
     func reset(_ camera: HostedCamera, to moment: HostedCamera.Moment, at time: Double) {
         if moment.motion != nil {
             // Flush what recorders have been sent before they wait again.
-            for recorder in camera.readers.startedRecorders {
-                sender.flush([recorder], of: recorder.peer)
+            let recorders = camera.readers.startedRecorders
+            sender.flushAll(recorders)
+            for recorder in recorders {
                 recorder.stopInput()
                 camera.addWaitingRecorder(recorder)
             }

@@ -49,6 +49,9 @@ struct PeerOutput {
 
     var unreadBytes: Int { replies.count - sentBytes }
 
+    /// Whether so little waits for it that it need not wait for others.
+    var hasLittle: Bool { unreadBytes < 4096 && pending.count < 16 && pending.allSatisfy { $0.backlog < 64 } }
+
     // MARK: States
 
     /// Marks it as queued; returns `false` if it is queued already, or nothing can be sent.

@@ -24,8 +24,12 @@ final class Sender {
     /// Cameras whose subscribers have been queued since the queue was last served.
     private var changed = CameraList(.changed)
     private var queue: [Peer] = []
-    /// Peers that were sent the maximum of bytes per turn and have more to read.
+    /// Peers that the turn left unserved, and those that were sent the maximum of bytes per turn and have more to read.
     private var unfinished: [Peer] = []
+    /// The work of sending to the queued peers so far.
+    private var workOfQueue: UInt64 = 0
+    /// The maximum of that before the others wait for the next turn: twice what one event for 1,024 subscribers takes.
+    private static let mostWorkOfQueue: UInt64 = 8192
     /// One more than the number of times that something was emitted, so never 0.
     private var emissions: UInt64 = 1
     private let encoder = LineEncoder()
@@ -116,6 +120,16 @@ final class Sender {
         for subscription in subscriptions { flush(subscription, backlog: &backlog) }
     }
 
+    /// Copies the events that wait in a camera's subscriptions to the replies of their peers. A peer that is more than
+    /// its share behind misses them: whole histories, copied for hundreds of peers, would delay all others.
+    func flushAll(_ subscriptions: [Subscription]) {
+        let share = 4 * limits.historyBytes / max(subscriptions.count, 1)
+        for subscription in subscriptions {
+            if subscription.backlogBytes > share { subscription.giveUp() }
+            flush([subscription], of: subscription.peer)
+        }
+    }
+
     /// - Parameter backlog: the number of events that wait in all of the peer's subscriptions; decreased by this one's.
     private func flush(_ subscription: Subscription, backlog: inout UInt64) {
         guard subscription.backlog > 0 else { return }
@@ -198,31 +212,51 @@ final class Sender {
         turns.willWrite()
     }
 
-    /// Whether some peers were sent the maximum of bytes per turn and have more to read.
+    /// Whether some peers wait for the next turn.
     var hasUnfinished: Bool { !unfinished.isEmpty }
 
     /// Queues the peers again whose sending was not finished in the last turn.
     func resumeUnfinished() {
         guard !unfinished.isEmpty else { return }
-        queue.append(contentsOf: unfinished)
+        queue.insert(contentsOf: unfinished, at: 0)
         unfinished.removeAll(keepingCapacity: true)
     }
 
-    /// Serves every queued peer; those with little to receive do not wait for those with much.
+    /// Serves the queued peers, as many as a turn has time for; those with little to receive do not wait for those with
+    /// much.
     ///
     /// - Parameter serve: sends to a peer. This may queue more: if the peer turns out to be gone, its gestures end.
     func serveQueue(_ serve: (Peer) -> Void) {
+        workOfQueue = 0
         while !queue.isEmpty {
             var batch: [Peer] = []
             swap(&batch, &queue)
             changed.removeAll()
-            for peer in batch where turns.isWithinFairShare(peer) && peer.output.dequeue() { serve(peer) }
-            for peer in batch where peer.output.dequeue() { serve(peer) }
+            for peer in batch where turns.isWithinFairShare(peer) && hasTime(for: peer) && peer.output.dequeue() {
+                serve(peer)
+            }
+            var end = hasTime ? batch.count : 0
+            for (index, peer) in batch[..<end].enumerated() where peer.output.dequeue() {
+                serve(peer)
+                guard hasTime else {
+                    end = index + 1
+                    break
+                }
+            }
+            if end < batch.count { unfinished.insert(contentsOf: batch[end...].filter(\.output.isQueued), at: 0) }
             batch.removeAll(keepingCapacity: true)
             if queue.isEmpty { swap(&batch, &queue) }
         }
         changed.removeAll()
-        turns.eventsWereSent()
+        if hasTime { turns.eventsWereSent() }
+    }
+
+    /// Whether more peers may be served in this turn.
+    private var hasTime: Bool { workOfQueue < Self.mostWorkOfQueue }
+
+    /// Whether a peer within its fair share may be served. The second half of the time is for those with little.
+    private func hasTime(for peer: Peer) -> Bool {
+        workOfQueue < Self.mostWorkOfQueue / 2 || hasTime && peer.output.hasLittle
     }
 
     /// Sends a peer what is waiting for it.
@@ -256,7 +290,7 @@ final class Sender {
         guard let run = subscription.wholeRun else { return false }
         let isRepeated = isLastRun(run.entries, of: subscription.log)
         let taken = unsafe peer.outlet.send(run.bytes, isRepeated: isRepeated)
-        turns.charge(Self.work(ofSending: taken, pieces: 1), to: peer)
+        charge(Self.work(ofSending: taken, pieces: 1), to: peer)
         if unsafe taken == run.bytes.count {
             counters.bytesOut += UInt64(taken)
             subscription.sent(upTo: run.entries.upperBound)
@@ -275,6 +309,11 @@ final class Sender {
         return false
     }
 
+    private func charge(_ work: UInt64, to peer: Peer) {
+        workOfQueue += work
+        turns.charge(work, to: peer)
+    }
+
     private static func work(ofSending bytes: Int, pieces: Int) -> UInt64 {
         Turns.workOfWrite + UInt64(truncatingIfNeeded: pieces / 4 + max(bytes, 0) >> 9)
     }
@@ -287,6 +326,8 @@ final class Sender {
             var offered = replies.count - peer.output.sentBytes
             if offered > 0 { unsafe offer.pieces.append(.init(rebasing: replies[peer.output.sentBytes...])) }
             for subscription in peer.output.pending where offered < limits.bytesPerTurn {
+                // Each entry is looked at, unless the whole run is sent.
+                charge(subscription.backlog >> 7, to: peer)
                 subscription.gather(room: 256) { run in
                     unsafe offer.pieces.append(run.bytes)
                     offer.runs.append((subscription, run))
@@ -295,7 +336,7 @@ final class Sender {
             }
             guard offered > 0 else { return (0, 0) }
             let taken = unsafe peer.outlet.send(offer.pieces)
-            turns.charge(unsafe Self.work(ofSending: taken, pieces: offer.pieces.count), to: peer)
+            charge(unsafe Self.work(ofSending: taken, pieces: offer.pieces.count), to: peer)
             return (offered, taken)
         }
     }

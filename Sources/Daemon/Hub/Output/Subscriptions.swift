@@ -19,6 +19,8 @@ struct PeerSubscriptions {
     fileprivate(set) var all: [Subscription] = []
     /// The subscription to all cameras; `all` has the resulting ones.
     fileprivate(set) var toAll: AllCameras?
+    /// Whether a recorder among them waits until the peer reads its replies.
+    fileprivate(set) var hasPutOffRecorders = false
 
     var isEmpty: Bool { all.isEmpty && toAll == nil }
 }
@@ -212,8 +214,8 @@ final class Subscriptions {
 
     /// Tells a camera's subscribers that it is removed, after everything that it has emitted.
     func cameraWillBeRemoved(_ camera: HostedCamera) {
+        sender.flushAll(camera.readers.subscriptions)
         for subscription in camera.readers.subscriptions {
-            sender.flush([subscription], of: subscription.peer)
             sender.append(to: subscription.peer) { $0.answer(.event(.removed(camera: camera.name)), Span()) }
             end(subscription)
         }
@@ -231,14 +233,34 @@ final class Subscriptions {
         let cameras = recorded.cameras
         recorded.removeAll()
         for camera in cameras where camera.canBeginTrace {
-            let recorders = camera.takeWaitingRecorders()
+            let recorders = camera.takeWaitingRecorders().filter { !putsOff($0) }
             if !recorders.isEmpty { camera.forgetRecordedFingers() }
+            sender.flushAll(recorders)
             for recorder in recorders {
                 sender.putEventsFirst(for: recorder.peer)
                 recorder.startInput()
                 sender.append(to: recorder.peer) { camera.writeBeginning(at: camera.time(at: now), to: &$0) }
             }
         }
+    }
+
+    /// Puts off a recorder whose peer reads nothing: the beginnings of many traces must not pile up for it.
+    private func putsOff(_ recorder: Subscription) -> Bool {
+        recorder.isPutOff = recorder.peer.output.unreadBytes >= limits.unreadReplies
+        if recorder.isPutOff { recorder.peer.subscriptions.hasPutOffRecorders = true }
+        return recorder.isPutOff
+    }
+
+    /// Starts the recorders that were put off, once their peer has read everything.
+    func startPutOffRecorders(of peer: Peer, at now: Double) {
+        guard peer.subscriptions.hasPutOffRecorders, peer.output.unreadBytes == 0, peer.output.isOpen else { return }
+        peer.subscriptions.hasPutOffRecorders = false
+        for recorder in peer.subscriptions.all where recorder.isPutOff {
+            recorder.isPutOff = false
+            recorder.camera.addWaitingRecorder(recorder)
+            scheduleRecorders(of: recorder.camera)
+        }
+        startRecorders(at: now)
     }
 
     // MARK: Handover

@@ -1,0 +1,112 @@
+// Hundreds of readers that read nothing for a while: whatever the hub then owes them, a turn stays short, and nothing
+// piles up. The tests count bytes and use no clock.
+
+import TestSupport
+import Testing
+
+@testable import Hub
+
+@Suite struct StalledReadersTests {
+    private let host = HubHost()
+
+    /// Connects subscribers that read nothing while a camera emits events, fewer than its history holds.
+    private func stalled(_ count: Int, _ members: String = "", events: Int) -> [HubPeer] {
+        let readers = (0..<count).map { _ in host.subscriber(members) }
+        for reader in readers { reader.makeRoom(0) }
+        let feed = host.connect()
+        for index in 0..<events {
+            feed.send(#"{"type":"pan","phase":"changed","translation":{"x":\#(index % 97),"y":\#(index % 89)}}"#)
+        }
+        return readers
+    }
+
+    /// Ends turns until everything has been sent.
+    private func sendAll() { repeat { host.turn() } while host.hub.deadline != nil }
+
+    @Test func hundredsThatReadAgainAreServedOverSeveralTurnsAndMissNothing() throws {
+        let readers = stalled(300, events: 3000)
+        let quiet = host.connect()
+        for reader in readers { reader.makeRoom(nil) }
+        quiet.put(#"{"type":"ping"}"#)
+        host.turn()
+        #expect(try quiet.types() == ["pong"])
+        let sent = readers.reduce(0) { $0 + $1.received.count }
+        #expect(sent < 16 << 20, "\(sent)")
+        // Nobody is served twice before all have been served once.
+        while readers.contains(where: \.received.isEmpty) {
+            host.turn()
+            #expect(readers.allSatisfy { $0.received.count < 2 * Limits().bytesPerTurn })
+        }
+        sendAll()
+        let seqs = try readers[0].newMessages().map { $0["seq"]?.number }
+        #expect(seqs == (1...3000).map(Double.init))
+        #expect(readers.allSatisfy { $0.received == readers[0].received })
+    }
+
+    @Test func readersOfTheNewestPositionOfManyCamerasAreServedOverSeveralTurns() throws {
+        let cameras = 64
+        let readers = (0..<40).map { _ in host.connect() }
+        let feed = host.connect()
+        for camera in 0..<cameras {
+            for reader in readers {
+                reader.send(#"{"type":"subscribe","camera":"c\#(camera)","delivery":"latest"}"#)
+                _ = reader.lines()
+            }
+        }
+        for reader in readers { reader.makeRoom(0) }
+        for camera in 0..<cameras {
+            for x in 1...1000 {
+                feed.put(#"{"type":"pan","phase":"changed","camera":"c\#(camera)","translation":{"x":\#(x),"y":0}}"#)
+                if x % 100 == 0 { host.turn() }
+            }
+        }
+        sendAll()
+        for reader in readers { reader.compact() }
+        for reader in readers { reader.makeRoom(nil) }
+        host.turn()
+        let served = readers.count { !$0.received.isEmpty }
+        #expect((1..<readers.count).contains(served), "\(served)")
+        sendAll()
+        for reader in readers {
+            let seqs = try reader.newMessages().compactMap { $0["seq"]?.number }
+            #expect(seqs.count == 2 * cameras && seqs.max() == 1000)
+        }
+    }
+
+    @Test func hundredsWhoseCameraIsRemovedShareALimitOfWhatTheyHaveNotRead() throws {
+        let readers = stalled(300, events: 3000)
+        host.connect().send(#"{"type":"remove-camera","camera":"main"}"#)
+        let kept = readers.reduce(0) { $0 + $1.peer.output.unreadBytes }
+        #expect(kept < 4 << 20, "\(kept)")
+        for reader in readers { reader.makeRoom(nil) }
+        sendAll()
+        for reader in readers { #expect(try reader.types() == ["lagged", "removed"]) }
+    }
+
+    @Test func theOnlyReaderOfARemovedCameraIsSentItsWholeHistory() throws {
+        let readers = stalled(1, events: 3000)
+        host.connect().send(#"{"type":"remove-camera","camera":"main"}"#)
+        readers[0].makeRoom(nil)
+        sendAll()
+        let types = try readers[0].types()
+        #expect(types.count == 3001 && types.last == "removed" && !types.contains("lagged"))
+    }
+
+    @Test func recorderThatReadsNothingIsNotSentTheBeginningOfEveryRound() throws {
+        let host = HubHost { $0.unreadReplies = 4096 }
+        let recorder = host.subscriber(#","events":["gesture"]"#)
+        recorder.makeRoom(0)
+        let player = host.connect()
+        // Each round begins amid an animation, which no trace can express.
+        player.send(#"{"type":"trace","version":1,"loop":true,"fromMs":50}"#)
+        player.send(#"{"type":"animate","timeMs":0,"durationMs":100,"update":{"kind":"zoom-in"}}"#)
+        player.send(#"{"type":"marker","timeMs":200,"label":"rest"}"#)
+        player.send(#"{"type":"trace-end"}"#)
+        host.pass(60_000)
+        #expect(recorder.peer.output.unreadBytes < 2 * 4096, "\(recorder.peer.output.unreadBytes)")
+        recorder.makeRoom(nil)
+        host.pass(1000)
+        let told = try recorder.newMessages()
+        #expect(told.last?["line"]?["type"]?.string == "trace")
+    }
+}
