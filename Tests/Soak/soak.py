@@ -423,9 +423,11 @@ class Soak:
     def run(self):
         self.begin()
         rounds = max(2, round(self.seconds / ROUND_SECONDS))
-        for _ in range(rounds):
+        for number in range(1, rounds + 1):
             self.play(self.seconds / rounds)
             self.tidy()
+            memory = self.rests[-1][0] / (1 << 20)
+            print(f"round {number} of {rounds}: {self.clients_made} clients so far, {memory:.1f} MiB", flush=True)
         stats = self.janitor.ask("stats")
         self.tell(stats)
         self.judge()
