@@ -105,55 +105,36 @@ public struct CameraReset: Equatable, Sendable {
 
 extension CameraEvent {
     /// The camera's name; `"*"` in ``subscribedToAll(cameras:)``.
-    public var camera: String {
-        switch self {
-        case .subscribedToAll: Request.allCameras
-        case .subscribed(let subscribed): subscribed.camera
-        case .moveStarted(let move), .cameraChanged(let move), .idle(let move): move.camera
-        case .input(let input): input.camera
-        case .touch(let touch): touch.camera
-        case .reset(let reset): reset.camera
-        case .replay(let status): status.camera
-        case .marker(let marker): marker.camera
-        case .leaseTaken(let lease): lease.camera
-        case .leaseEnded(let end): end.camera
-        case .clock(let clock): clock.camera
-        case .motion(let motion): motion.camera
-        case .present(let told): told.camera
-        case .lagged(let lagged): lagged.camera
-        case .removed(let camera): camera
-        }
-    }
+    public var camera: String { facts.camera }
 
     /// The camera's position; `nil` for events without one.
-    public var position: CameraPosition? { state?.position }
+    public var position: CameraPosition? { facts.position }
 
     /// The number of the camera's last event; `nil` for events without it.
-    public var seq: Int? { state?.seq }
-
-    private var state: (position: CameraPosition, seq: Int?)? {
-        switch self {
-        case .subscribed(let subscribed): (subscribed.position, subscribed.seq)
-        case .moveStarted(let move), .cameraChanged(let move), .idle(let move): (move.position, move.seq)
-        case .reset(let reset): (reset.position, reset.seq)
-        case .lagged(let lagged): (lagged.position, lagged.seq)
-        default: nil
-        }
-    }
+    public var seq: Int? { facts.seq }
 
     /// Milliseconds of the camera's clock; `nil` for events without a time.
-    public var timeMs: Double? {
+    public var timeMs: Double? { facts.timeMs }
+
+    /// What it has in common with other events, as far as it has it.
+    private var facts: (camera: String, timeMs: Double?, seq: Int?, position: CameraPosition?) {
         switch self {
-        case .reset(let reset): reset.timeMs
-        case .input(let input): input.timeMs
-        case .replay(let status): status.timeMs
-        case .marker(let marker): marker.timeMs
-        case .touch(let touch): touch.timeMs
-        case .leaseTaken(let lease): lease.timeMs
-        case .leaseEnded(let end): end.timeMs
-        case .clock(let clock): clock.timeMs
-        case .motion(let motion): motion.timeMs
-        default: move?.timeMs
+        case .subscribed(let subscribed): (subscribed.camera, nil, subscribed.seq, subscribed.position)
+        case .subscribedToAll: (Request.allCameras, nil, nil, nil)
+        case .moveStarted(let move), .cameraChanged(let move), .idle(let move):
+            (move.camera, move.timeMs, move.seq, move.position)
+        case .input(let input): (input.camera, input.timeMs, nil, nil)
+        case .touch(let touch): (touch.camera, touch.timeMs, nil, nil)
+        case .reset(let reset): (reset.camera, reset.timeMs, reset.seq, reset.position)
+        case .replay(let status): (status.camera, status.timeMs, nil, nil)
+        case .marker(let marker): (marker.camera, marker.timeMs, nil, nil)
+        case .leaseTaken(let lease): (lease.camera, lease.timeMs, nil, nil)
+        case .leaseEnded(let end): (end.camera, end.timeMs, nil, nil)
+        case .clock(let clock): (clock.camera, clock.timeMs, nil, nil)
+        case .motion(let motion): (motion.camera, motion.timeMs, nil, nil)
+        case .present(let told): (told.camera, nil, nil, nil)
+        case .lagged(let lagged): (lagged.camera, nil, lagged.seq, lagged.position)
+        case .removed(let camera): (camera, nil, nil, nil)
         }
     }
 
