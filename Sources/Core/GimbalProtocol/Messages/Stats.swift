@@ -5,44 +5,31 @@ import JSONLines
 /// Counters of the daemon, since its start unless noted otherwise.
 public struct DaemonStats: Equatable, Sendable {
     /// Milliseconds that the daemon has been running.
-    public package(set) var uptimeMs: Double
+    public package(set) var uptimeMs = 0.0
     /// Current connections.
-    public package(set) var connections: Int
+    public package(set) var connections = 0
     /// Connections accepted.
-    public package(set) var connectionsTotal: Int
+    public package(set) var connectionsTotal = 0
     /// Current cameras.
-    public package(set) var cameras: Int
+    public package(set) var cameras = 0
     /// Current subscriptions.
-    public package(set) var subscriptions: Int
+    public package(set) var subscriptions = 0
     /// Replays currently running.
-    public package(set) var replays: Int
+    public package(set) var replays = 0
     /// Lines received.
-    public package(set) var lines: Int
+    public package(set) var lines = 0
     /// Errors sent.
-    public package(set) var errors: Int
+    public package(set) var errors = 0
     /// Events emitted by cameras.
-    public package(set) var events: Int
+    public package(set) var events = 0
     /// Bytes received.
-    public package(set) var bytesIn: Int
+    public package(set) var bytesIn = 0
     /// Bytes sent.
-    public package(set) var bytesOut: Int
+    public package(set) var bytesOut = 0
 }
 
 extension DaemonStats: Described {
-    package static let blank = DaemonStats(
-        uptimeMs: 0, connections: 0, connectionsTotal: 0, cameras: 0, subscriptions: 0, replays: 0, lines: 0, errors: 0,
-        events: 0, bytesIn: 0, bytesOut: 0)
-
-    package init(
-        uptimeMs: Double, connections: Int, connectionsTotal: UInt64, cameras: Int, subscriptions: Int, replays: Int,
-        lines: UInt64, errors: UInt64, events: UInt64, bytesIn: UInt64, bytesOut: UInt64
-    ) {
-        self.uptimeMs = uptimeMs.rounded(.down)
-        (self.connections, self.connectionsTotal) = (connections, Int(connectionsTotal))
-        (self.cameras, self.subscriptions, self.replays) = (cameras, subscriptions, replays)
-        (self.lines, self.errors, self.events) = (Int(lines), Int(errors), Int(events))
-        (self.bytesIn, self.bytesOut) = (Int(bytesIn), Int(bytesOut))
-    }
+    package static let blank = DaemonStats()
 
     package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
         try visitor.member(.uptimeMs, &uptimeMs, .number(places: 0))

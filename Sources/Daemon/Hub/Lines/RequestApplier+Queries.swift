@@ -78,10 +78,13 @@ extension RequestApplier {
     /// Returns the answer to `stats`.
     private func stats(at now: Double) -> DaemonStats {
         let counters = parts.counters
-        return DaemonStats(
-            uptimeMs: max(now - started, 0), connections: parts.clients.count, connectionsTotal: parts.clients.total,
-            cameras: parts.registry.count, subscriptions: parts.subscriptions.count, replays: parts.replays.count,
-            lines: counters.lines, errors: counters.errors, events: counters.events, bytesIn: counters.bytesIn,
-            bytesOut: counters.bytesOut)
+        var stats = DaemonStats.blank
+        stats.uptimeMs = max(now - started, 0).rounded(.down)
+        (stats.connections, stats.connectionsTotal) = (parts.clients.count, Int(parts.clients.total))
+        (stats.cameras, stats.subscriptions) = (parts.registry.count, parts.subscriptions.count)
+        stats.replays = parts.replays.count
+        (stats.lines, stats.errors, stats.events) = (Int(counters.lines), Int(counters.errors), Int(counters.events))
+        (stats.bytesIn, stats.bytesOut) = (Int(counters.bytesIn), Int(counters.bytesOut))
+        return stats
     }
 }
