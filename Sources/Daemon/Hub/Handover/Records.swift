@@ -97,7 +97,10 @@ extension Peer {
         let state: PeerOutput.State =
             record.isBroken ? .broken(isQueued: false) : record.isBlocked ? .blocked : .idle
         output = PeerOutput(state, replies: record.replies)
-        for wait in record.waits { add(try RestWait(wait, of: self, cameras)) }
+        for wait in record.waits {
+            guard let camera = cameras[wait.camera] else { throw StateDecoder.Damage() }
+            add(RestWait(wait, for: camera, of: self))
+        }
         var all: [Subscription] = []
         for subscription in record.subscriptions {
             all.append(try Subscription(subscription, of: self, cameras, limits: limits))
@@ -109,30 +112,6 @@ extension Peer {
     func forgetRecord() {
         subscriptions = PeerSubscriptions()
         waits = []
-    }
-}
-
-extension RestWait {
-    struct Record: Codable {
-        /// The camera's name.
-        let camera: String
-        let id: [UInt8]
-        let line: UInt64
-        let timeoutMs: Double
-        let deadline: Double
-    }
-
-    var record: Record {
-        Record(camera: camera.name, id: id, line: line, timeoutMs: timeoutMs, deadline: deadline)
-    }
-
-    convenience init(
-        _ record: Record, of peer: Peer, _ cameras: [String: HostedCamera]
-    ) throws(StateDecoder.Damage) {
-        guard let camera = cameras[record.camera] else { throw StateDecoder.Damage() }
-        self.init(
-            for: camera, of: peer, id: record.id, line: record.line, timeoutMs: record.timeoutMs,
-            deadline: record.deadline)
     }
 }
 

@@ -7,24 +7,32 @@ import MapCamera
 
 /// A request that waits for a camera to rest.
 final class RestWait {
+    /// The request, as it is handed over to the next process.
+    struct Record: Codable {
+        /// The camera's name.
+        let camera: String
+        /// The request's id as it was written.
+        let id: [UInt8]
+        /// The number of its line on the connection.
+        let line: UInt64
+        let timeoutMs: Double
+        /// When it is over at the latest, in the hub's time; infinite if it waits forever.
+        let deadline: Double
+    }
+
+    let record: Record
     // It and its peer refer to each other until it is over.
     let peer: Peer
     let camera: HostedCamera
-    /// The request's id as it was written.
-    let id: [UInt8]
-    /// The number of its line on the connection.
-    let line: UInt64
-    let timeoutMs: Double
-    /// When it is over at the latest, in the hub's time; infinite if it waits forever.
-    let deadline: Double
     var isOver = false
     /// Its index among its peer's waits, which are in no particular order.
     fileprivate(set) var index = 0
 
-    init(for camera: HostedCamera, of peer: Peer, id: [UInt8], line: UInt64, timeoutMs: Double, deadline: Double) {
-        (self.camera, self.peer, self.id, self.line) = (camera, peer, id, line)
-        (self.timeoutMs, self.deadline) = (timeoutMs, deadline)
+    init(_ record: Record, for camera: HostedCamera, of peer: Peer) {
+        (self.record, self.camera, self.peer) = (record, camera, peer)
     }
+
+    var deadline: Double { record.deadline }
 }
 
 final class RestWaits {
@@ -46,9 +54,10 @@ final class RestWaits {
     func add(_ timeoutMs: Double?, for camera: HostedCamera, _ id: Span<UInt8>, of peer: Peer, at now: Double) {
         guard peer.output.isOpen else { return }
         let timeoutMs = timeoutMs ?? .infinity
-        let wait = RestWait(
-            for: camera, of: peer, id: (0..<id.count).map { id[$0] }, line: peer.input.lineNumber,
+        let record = RestWait.Record(
+            camera: camera.name, id: (0..<id.count).map { id[$0] }, line: peer.input.lineNumber,
             timeoutMs: timeoutMs, deadline: now + timeoutMs)
+        let wait = RestWait(record, for: camera, of: peer)
         peer.add(wait)
         new.append(wait)
     }
@@ -96,7 +105,7 @@ final class RestWaits {
     func advance(to now: Double) {
         answer()
         while turns.hasRoomForEvents, let wait = deadlines.last, wait.deadline <= now {
-            let text = "camera \(wait.camera.name) is still moving after \(plain(wait.timeoutMs)) ms"
+            let text = "camera \(wait.camera.name) is still moving after \(plain(wait.record.timeoutMs)) ms"
             finish(wait, .failure(GimbalError(.timeout, field: "timeoutMs", text)))
             wait.camera.noteWaitOver()
         }
@@ -125,10 +134,10 @@ final class RestWaits {
         forget(wait)
         let last = wait.peer.waits.removeLast()
         if last !== wait { (wait.peer.waits[wait.index], last.index) = (last, wait.index) }
-        let id = wait.id
+        let id = wait.record.id
         switch outcome {
         case .success(let rest): sender.reply(.atRest(rest), id.span, to: wait.peer)
-        case .failure(let error): sender.refuse(error, id.span, ofLine: wait.line, to: wait.peer)
+        case .failure(let error): sender.refuse(error, id.span, ofLine: wait.record.line, to: wait.peer)
         }
     }
 
