@@ -12,13 +12,6 @@ import Testing
         try Files.fenced("json \(kind)", in: "Protocols/README.md")
     }
 
-    @Test(arguments: ["client", "trace"])
-    func theDecoderTakesEveryExample(_ kind: String) throws {
-        let lines = try examples(kind)
-        #expect(lines.count >= 5)
-        for line in lines { #expect(throws: Never.self, "\(line)") { try decode(line) } }
-    }
-
     @Test func theSchemaTakesEveryExample() throws {
         for (kind, direction) in [("client", Schema.Direction.client), ("trace", .client), ("server", .server)] {
             #expect(try Schema.complaints(try examples(kind), from: direction) == "")

@@ -93,17 +93,6 @@ private func lines(_ bytes: [UInt8], cutAt cuts: [Int]) -> [String] {
         try tape.read(Array(text.utf8).span)
     }
 
-    @Test func aNameThatStandsTwiceIsFoundHoweverItIsWritten() throws {
-        for text in [
-            #"{"a":1,"a":2}"#, #"{"a":1,"\u0061":2}"#, #"{"\u0061":1,"a":2}"#, #"{"b":{"c":1},"x":0,"b":1}"#,
-            #"{"x":{"a":1,"b":{"a":1},"a":2}}"#, #"{"known":1,"know\u006e":2}"#,
-        ] { #expect(throws: JSONError.self, "\(text)") { try read(text) } }
-    }
-
-    @Test func aNameMayStandOnceInEachObject() throws {
-        try read(#"[{"a":{"a":[{"a":1},{"a":2}]}},{"a":1,"b":1},{"b":{},"a":1}]"#)
-    }
-
     @Test func anObjectHasItsOwnShareOfUnknownNames() throws {
         func object(_ count: Int) -> String {
             "{" + (0..<count).map { "\"name\($0)\":1" }.joined(separator: ",") + "}"
