@@ -142,7 +142,7 @@ let package = Package(
 
         // Tests.
         .target(
-            name: "TestSupport", dependencies: ["Hub", "Service", "UnixSocket"], path: "Tests/TestSupport",
+            name: "TestSupport", dependencies: ["Hub", "JSONLines", "Service", "UnixSocket"], path: "Tests/TestSupport",
             exclude: ["check-schema.py"]),
         .testTarget(name: "MapCameraTests", dependencies: ["MapCamera", "TestSupport"], exclude: ["Cases"]),
         .testTarget(name: "GesturesTests", dependencies: ["Gestures", "TestSupport"]),

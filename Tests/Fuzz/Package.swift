@@ -36,11 +36,11 @@ let package = Package(
         source("Support", "Service", ["GimbalProtocol", "UnixSocket", "CLinux"]),
         source("Client", "GimbalClient", ["GimbalProtocol", "Touches", "Gestures", "MapCamera", "UnixSocket"]),
         .target(
-            name: "TestSupport", dependencies: ["Hub", "Service", "UnixSocket"], path: "TestSupport",
+            name: "TestSupport", dependencies: ["Hub", "JSONLines", "Service", "UnixSocket"], path: "TestSupport",
             exclude: ["check-schema.py"]),
 
         .target(name: "FuzzSupport", dependencies: ["TestSupport"], path: "Support"),
-        fuzzer("FuzzDecoder", ["GimbalProtocol"]),
+        fuzzer("FuzzDecoder", ["GimbalProtocol", "TestSupport"]),
         fuzzer("FuzzHub", ["Hub", "TestSupport"]),
         fuzzer("FuzzTraces", ["TouchTraces", "GimbalProtocol"]),
         fuzzer("FuzzDevice", ["TouchTraces"]),

@@ -8,24 +8,10 @@ import Testing
 
 /// Feeds bytes in pieces and returns the framer's output as text.
 private func lines(_ bytes: [UInt8], cutAt cuts: [Int]) -> [String] {
-    var framer = LineFramer(longest: 65_536)
-    var waiting: [UInt8] = []
-    var found: [String] = []
-    func take(_ line: LineFramer.Line) {
-        switch line {
-        case .line(let range): found.append("\(framer.lineNumber):" + String(decoding: waiting[range], as: UTF8.self))
-        case .tooLong(_): found.append("\(framer.lineNumber): too long")
-        }
+    let pieces = zip([0] + cuts, cuts + [bytes.count]).map { bytes[$0..<$1] }
+    return FramedLine.lines(pieces, LineFramer(longest: 65_536)).map { line in
+        "\(line.number):" + (line.bytes.map { String(decoding: $0, as: UTF8.self) } ?? " too long")
     }
-    for (start, end) in zip([0] + cuts, cuts + [bytes.count]) {
-        waiting += bytes[start..<end]
-        var position = 0
-        while let line = framer.next(in: waiting.span, at: &position) { take(line) }
-        waiting.removeFirst(position)
-    }
-    var position = 0
-    if let line = framer.last(in: waiting.span, at: &position) { take(line) }
-    return found
 }
 
 @Suite struct FramerTests {

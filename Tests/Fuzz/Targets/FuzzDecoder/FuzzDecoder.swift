@@ -4,6 +4,7 @@
 import Foundation
 import FuzzSupport
 import GimbalProtocol
+import TestSupport
 
 /// A line's requests or its error.
 private struct Meaning: Equatable {
@@ -27,39 +28,11 @@ private func checkJSON(_ line: [UInt8]) {
     check(isJSON || isHuge, "taken, and no JSON to Foundation")
 }
 
-private struct Line: Equatable {
-    var number: UInt64
-    /// The line, or `nil` if it is too long.
-    var bytes: [UInt8]?
-}
-
-/// Returns the lines of a stream that arrives in pieces.
-private func lines(_ pieces: [ArraySlice<UInt8>]) -> [Line] {
-    var framer = LineFramer()
-    var waiting: [UInt8] = []
-    var found: [Line] = []
-    func take(_ line: LineFramer.Line) {
-        switch line {
-        case .line(let range): found.append(Line(number: framer.lineNumber, bytes: Array(waiting[range])))
-        case .tooLong: found.append(Line(number: framer.lineNumber))
-        }
-    }
-    for piece in pieces {
-        waiting += piece
-        var position = 0
-        while let line = framer.next(in: waiting.span, at: &position) { take(line) }
-        waiting.removeFirst(position)
-    }
-    var position = 0
-    if let line = framer.last(in: waiting.span, at: &position) { take(line) }
-    return found
-}
-
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = input(start, count)
-    let whole = lines([bytes[...]])
-    check(lines(bytes.inPieces()) == whole, "cut, they are other lines")
+    let whole = FramedLine.lines([bytes[...]], LineFramer())
+    check(FramedLine.lines(bytes.inPieces(), LineFramer()) == whole, "cut, they are other lines")
     var used = RequestDecoder()
     for case let line? in whole.map(\.bytes) {
         let isTaken = (try? used.decode(line.span)) != nil
