@@ -88,8 +88,7 @@ struct RecordingParser: Sendable {
         case .hidRecorder: content = hidRecorder.parse(line, &heads)
         case .pythonEvdev: content = pythonEvdev.parse(line, &heads)
         case .sendevent: content = sendevent.parse(line, &heads)
-        case .libinputDebugEvents: return try parseDebugEvents(line, number: number, body)
-        case .androidInput, .monkey, .motionEvents, .webTouches, .devTools, .webDriver, .rrweb:
+        case .libinputDebugEvents, .androidInput, .monkey, .motionEvents, .webTouches, .devTools, .webDriver, .rrweb:
             return try parse(object: line, number: number, body)
         // These have no text to parse.
         case .inputEvents, .trace, nil: return
@@ -125,29 +124,6 @@ struct RecordingParser: Sendable {
         try follow(event, body)
     }
 
-    private mutating func parseDebugEvents(
-        _ line: Span<UInt8>, number: Int, _ body: (RecordedFrame) throws -> Void
-    ) throws {
-        var index = 0
-        let isTouch = LibinputGestures.skipToTouch(line, &index)
-        do {
-            if isTouch {
-                try libinputTouches.parse(line, &index, &fingers)
-            } else if let report = try LibinputGestures.report(line) {
-                // Finger frames from earlier lines are handed out first.
-                libinputTouches.finishFrame(&fingers)
-                try handFrames(body)
-                let hasEvents = gestures.follow(report, options.rotation, &fingers)
-                if hasEvents { try handGestures(body) }
-            }
-            understood += 1
-        } catch let error as Damaged {
-            try damaged(error, line, number)
-        }
-        // A damaged line may end the frame before it.
-        if isTouch { try handFrames(body) }
-    }
-
     // MARK: Objects
 
     /// Parses an object, or a line, of a format whose parser makes the frames itself.
@@ -155,6 +131,7 @@ struct RecordingParser: Sendable {
         var damage: Damaged?
         do {
             switch format {
+            case .libinputDebugEvents: try gestures.parse(text, options.rotation, &libinputTouches, &fingers)
             case .androidInput: try androidScript.parseInput(text, &fingers)
             case .monkey: try androidScript.parseMonkey(text, &fingers)
             case .motionEvents: try motionEvents.parse(text, &fingers)
@@ -170,17 +147,13 @@ struct RecordingParser: Sendable {
         // A script's or a log's other lines may be anything.
         let isOther = format == .androidInput || format == .monkey || format == .motionEvents
         if let damage { try damaged(damage, text, number) } else if !isOther || !frames.isEmpty { understood += 1 }
-        for frame in frames { try hand(frame, body) }
+        try hand(frames, body)
     }
 
     mutating func endArray(_ body: (RecordedFrame) throws -> Void) throws {
         guard format != .rrweb else { return }
         web.play(&fingers)
-        try handFrames(body)
-    }
-
-    private mutating func handFrames(_ body: (RecordedFrame) throws -> Void) throws {
-        for frame in fingers.take() { try hand(frame, body) }
+        try hand(fingers.take(), body)
     }
 
     // MARK: Events
@@ -235,11 +208,17 @@ struct RecordingParser: Sendable {
         try body(.touches(frame))
     }
 
-    /// Hands out gestures, after any frames that were held back.
-    private mutating func handGestures(_ body: (RecordedFrame) throws -> Void) throws {
-        hasTouches = true
-        try release(body)
-        try body(.gestures(timeMs: gestures.timeMs, gestures.events))
+    /// Hands out frames, and gestures after any frames that were held back.
+    private mutating func hand(_ frames: [RecordedFrame], _ body: (RecordedFrame) throws -> Void) throws {
+        for frame in frames {
+            if case .touches(let contacts) = frame {
+                try hand(contacts, body)
+            } else {
+                hasTouches = true
+                try release(body)
+                try body(frame)
+            }
+        }
     }
 
     /// Ends the recording, and hands out what this completes.
@@ -257,8 +236,8 @@ struct RecordingParser: Sendable {
             if tracker.finish(&fingers.notes) { try hand(tracker.frame, body) }
         }
         fingers.finish()
-        try handFrames(body)
-        if gestures.finish(&fingers) { try handGestures(body) }
+        gestures.finish(&fingers)
+        try hand(fingers.take(), body)
         if let number = options.deviceNumber, number > max(heads.numbered, 1) {
             throw RecordingError.noSuchDevice(number: number, count: max(heads.numbered, 1))
         }

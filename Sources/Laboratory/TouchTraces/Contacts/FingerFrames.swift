@@ -8,7 +8,7 @@ struct FingerFrames {
         var contact: Contact
     }
 
-    private var frames: [ContactFrame] = []
+    private var frames: [RecordedFrame] = []
     var clock = FrameClock()
     var notes = RecordingNotes()
     /// The frames per second of a recording without times, if known, and how many frames had none.
@@ -34,8 +34,8 @@ struct FingerFrames {
 
     func isDown(_ identifier: Double) -> Bool { fingers.contains { $0.identifier == identifier } }
 
-    /// Returns the frames since the last call.
-    mutating func take() -> [ContactFrame] {
+    /// Returns the frames and gestures since the last call.
+    mutating func take() -> [RecordedFrame] {
         defer { frames = [] }
         return frames
     }
@@ -110,14 +110,18 @@ struct FingerFrames {
             notes.count(frame, after: before)
         }
         before = frame.contacts
-        frames.append(frame)
+        frames.append(.touches(frame))
     }
+
+    /// Adds gestures that the recorder recognized itself.
+    mutating func add(gestures: RecordedFrame) { frames.append(gestures) }
 
     /// Ends the recording; fingers that are still down are cancelled.
     mutating func finish() {
         guard !fingers.isEmpty else { return }
         notes.add(.leftDown, fingers.count)
         fingers.removeAll()
-        frames.append(ContactFrame(time: clock.time ?? 0, contacts: [], isCancelled: true, isImplied: true))
+        frames.append(
+            .touches(ContactFrame(time: clock.time ?? 0, contacts: [], isCancelled: true, isImplied: true)))
     }
 }

@@ -27,9 +27,9 @@ struct LibinputGestures {
         var rotation = 0.0
     }
 
-    /// The gestures of the last line that had any, and their time in milliseconds.
-    private(set) var events: [GestureEvent] = []
-    private(set) var timeMs = 0.0
+    /// The events of the current line, and their time in milliseconds.
+    private var events: [GestureEvent] = []
+    private var timeMs = 0.0
 
     /// The active gesture; its translation and its rotation are those since it began.
     private var active: Report?
@@ -43,18 +43,34 @@ struct LibinputGestures {
             || Scan.word("TOUCH_", line, &index)
     }
 
-    /// Skips to just after `TOUCH_`, if a line is about a touch.
-    static func skipToTouch(_ line: Span<UInt8>, _ index: inout Int) -> Bool {
-        skipDevice(line, &index) && Scan.word("TOUCH_", line, &index)
-    }
-
-    /// Returns what a line says about a gesture; `nil` if it is about anything else.
-    static func report(_ line: Span<UInt8>) throws(Damaged) -> Report? {
+    /// Reads a line: of a finger, or of a gesture, on the clock of the fingers. The differences of a gesture are turned
+    /// like the device.
+    mutating func parse(
+        _ line: Span<UInt8>, _ rotation: Rotation, _ touches: inout LibinputTouches, _ fingers: inout FingerFrames
+    ) throws(Damaged) {
         var index = 0
-        guard skipDevice(line, &index) else {
-            if Scan.isAtEnd(line, 0) { return nil }
+        guard Self.skipDevice(line, &index) else {
+            if Scan.isAtEnd(line, 0) { return }
             throw Damaged()
         }
+        if Scan.word("TOUCH_", line, &index) { return try touches.parse(line, &index, &fingers) }
+        guard let report = try Self.report(line, &index) else { return }
+        // The frame of earlier lines comes first.
+        touches.finishFrame(&fingers)
+        timeMs = Double(fingers.clock.advance(to: report.time, &fingers.notes)) / 1000
+        handle(report, rotation, &fingers.notes)
+        handOut(&fingers)
+    }
+
+    private mutating func handOut(_ fingers: inout FingerFrames) {
+        if !events.isEmpty { fingers.add(gestures: .gestures(timeMs: timeMs, events)) }
+        events.removeAll(keepingCapacity: true)
+    }
+
+    // MARK: Text
+
+    /// Reads the rest of a line after the device; returns `nil` if it is not about a gesture.
+    private static func report(_ line: Span<UInt8>, _ index: inout Int) throws(Damaged) -> Report? {
         let report: Report?
         if Scan.word("GESTURE_", line, &index) {
             report = gesture(line, &index)
@@ -71,17 +87,6 @@ struct LibinputGestures {
         guard let report else { throw Damaged() }
         return report
     }
-
-    /// Follows a line, on the clock of the fingers; its differences are turned like the device. Returns whether there
-    /// are events now.
-    mutating func follow(_ report: Report, _ rotation: Rotation, _ fingers: inout FingerFrames) -> Bool {
-        events.removeAll(keepingCapacity: true)
-        timeMs = Double(fingers.clock.advance(to: report.time, &fingers.notes)) / 1000
-        handle(report, rotation, &fingers.notes)
-        return !events.isEmpty
-    }
-
-    // MARK: Text
 
     /// Skips `-event14  `; the dash marks a change of device.
     private static func skipDevice(_ line: Span<UInt8>, _ index: inout Int) -> Bool {
@@ -194,13 +199,12 @@ struct LibinputGestures {
         events.append(GestureEvent(.rotate, phase, .rotate(active.rotation), time: timeMs))
     }
 
-    /// Ends the recording. Returns whether this cancelled a gesture.
-    mutating func finish(_ fingers: inout FingerFrames) -> Bool {
-        guard active != nil else { return false }
+    /// Ends the recording; an active gesture is cancelled.
+    mutating func finish(_ fingers: inout FingerFrames) {
+        guard active != nil else { return }
         fingers.notes.add(.leftDown)
         timeMs = fingers.clock.time.map { Double($0) / 1000 } ?? timeMs
-        events.removeAll(keepingCapacity: true)
         cancel()
-        return true
+        handOut(&fingers)
     }
 }
