@@ -88,7 +88,7 @@ public struct RecordingReader: Sendable {
         case .lines: try readText(bytes, body)
         case .objects: try readObjects(bytes, body)
         case .events(let events): try readEvents(bytes, events, body)
-        case .trace: try body(.trace(Self.copy(bytes)))
+        case .trace: try body(.trace(joined(bytes)))
         }
     }
 
@@ -150,10 +150,11 @@ public struct RecordingReader: Sendable {
         }
     }
 
-    private static func copy(_ bytes: Span<UInt8>) -> [UInt8] {
-        var copy: [UInt8] = []
-        append(bytes, to: &copy)
-        return copy
+    /// Takes what the previous read cut off, and returns it in front of the next bytes.
+    private mutating func joined(_ bytes: Span<UInt8>) -> [UInt8] {
+        defer { rest = [] }
+        Self.append(bytes, to: &rest)
+        return rest
     }
 
     private static func append(_ bytes: Span<UInt8>, to array: inout [UInt8]) {
@@ -166,20 +167,13 @@ public struct RecordingReader: Sendable {
         _ bytes: Span<UInt8>, _ events: BinaryEvents, _ body: (RecordedFrame) throws -> Void
     ) throws {
         let size = events.rawValue
+        let bytes = joined(bytes)
         var position = 0
-        if !rest.isEmpty {
-            position = min(size - rest.count, bytes.count)
-            Self.append(bytes.extracting(..<position), to: &rest)
-            guard rest.count == size else { return }
-            var event: [UInt8] = []
-            swap(&event, &rest)
-            try parser.parse(events.event(event.span), body)
-        }
         while position + size <= bytes.count {
-            try parser.parse(events.event(bytes.extracting(position..<(position + size))), body)
+            try parser.parse(events.event(bytes.span.extracting(position..<(position + size))), body)
             position += size
         }
-        Self.append(bytes.extracting(position...), to: &rest)
+        rest = Array(bytes[position...])
     }
 
     // MARK: Objects
@@ -243,33 +237,12 @@ public struct RecordingReader: Sendable {
     // MARK: Lines
 
     private mutating func readText(_ bytes: Span<UInt8>, _ body: (RecordedFrame) throws -> Void) throws {
+        let text = joined(bytes)
         var position = 0
-        if !rest.isEmpty { try readRest(bytes, &position, body) }
-        let piece = bytes.extracting(position...)
-        position = 0
-        try readLines(piece, &position, body)
-        guard position < piece.count else { return }
-        let tail = piece.extracting(position...)
-        if case .trace = shape {
-            try body(.trace(Self.copy(tail)))
-        } else {
-            Self.append(tail, to: &rest)
-        }
-    }
-
-    /// Completes the line that the previous read cut off.
-    private mutating func readRest(
-        _ bytes: Span<UInt8>, _ position: inout Int, _ body: (RecordedFrame) throws -> Void
-    ) throws {
-        while position < bytes.count, bytes[position] != 0x0a { position += 1 }
-        position = min(position + 1, bytes.count)
-        var line: [UInt8] = []
-        swap(&line, &rest)
-        Self.append(bytes.extracting(..<position), to: &line)
-        var used = 0
-        try readLines(line.span, &used, body)
-        line.removeFirst(used)
-        swap(&line, &rest)
+        try readLines(text.span, &position, body)
+        let tail = Array(text[position...])
+        guard case .trace = shape else { return rest = tail }
+        if !tail.isEmpty { try body(.trace(tail)) }
     }
 
     private mutating func readLines(
