@@ -64,7 +64,7 @@ public struct CameraRecord: Sendable {
         let file = trace.lastPathComponent
         do {
             let options = TraceOptions(viewport: viewport, position: position)
-            let whole = try Trace(try TraceConverter.trace(of: Array(Data(contentsOf: trace)), options))
+            let whole = try Trace(try TraceConverter(options).trace(of: Array(Data(contentsOf: trace))))
             try self.init(file, try TraceRun.events(of: whole), isRun: true)
             if let viewport = whole.header.header?.viewport { stream.viewport = viewport }
         } catch let error as TraceError {

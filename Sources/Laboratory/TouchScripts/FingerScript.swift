@@ -80,7 +80,7 @@ package struct FingerScript: Equatable, Sendable {
     ///
     /// - Throws: `RecordingError` if the script has no finger.
     package func trace(from position: CameraPosition) throws -> [UInt8] {
-        try TraceConverter.trace(of: webTouches, TraceOptions(viewport: viewport, position: position))
+        try TraceConverter(TraceOptions(viewport: viewport, position: position)).trace(of: webTouches)
     }
 }
 

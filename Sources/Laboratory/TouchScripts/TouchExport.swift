@@ -30,7 +30,7 @@ package struct TouchExport {
         } else {
             script = try FingerScript(recording: bytes, options)
             unperformed = 0
-            original = try Trace(TraceConverter.trace(of: bytes, options)).withoutFlings()
+            original = try Trace(TraceConverter(options).trace(of: bytes)).withoutFlings()
         }
         var header = original.header
         try header.set([("speed", nil)])
@@ -56,7 +56,7 @@ package struct TouchExport {
     ) throws -> Trace {
         do {
             let readable = format == format.readable ? bytes : format.readable.bytes(of: script)
-            return try Trace(TraceConverter.trace(of: readable))
+            return try Trace(TraceConverter().trace(of: readable))
         } catch is RecordingError {
             throw TraceError("makes a script too long to be read again, over an hour or 4 MiB: cut it")
         }

@@ -92,15 +92,14 @@ public final class TraceConverter {
         try handOut(body)
     }
 
-    /// Returns the trace of a whole recording.
+    /// Reads a whole recording, and returns its trace.
     ///
     /// - Throws: ``RecordingError`` if it is not a recording.
-    package static func trace(of recording: [UInt8], _ options: TraceOptions = TraceOptions()) throws -> [UInt8] {
-        let converter = TraceConverter(options)
+    package func trace(of recording: [UInt8]) throws -> [UInt8] {
         var trace: [UInt8] = []
         func append(_ bytes: Span<UInt8>) { for index in bytes.indices { trace.append(bytes[index]) } }
-        try converter.read(recording.span, append)
-        try converter.finish(append)
+        try read(recording.span, append)
+        try finish(append)
         return trace
     }
 

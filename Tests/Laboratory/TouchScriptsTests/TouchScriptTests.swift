@@ -164,10 +164,7 @@ import Traces
     /// Returns the result of reading an exported file without options.
     private func read(_ bytes: [UInt8]) throws -> (trace: Trace, script: FingerScript) {
         let converter = TraceConverter()
-        var trace: [UInt8] = []
-        func take(_ piece: Span<UInt8>) { for index in piece.indices { trace.append(piece[index]) } }
-        try converter.read(bytes.span, take)
-        try converter.finish(take)
+        let trace = try converter.trace(of: bytes)
         #expect(converter.reader.notes.damagedCount == 0, "\(converter.reader.notes.damaged)")
         return (try Trace(trace), try FingerScript(recording: bytes, TraceOptions()))
     }

@@ -284,8 +284,7 @@ private func told(_ frames: [(Double, [String])]) -> [String] { Reading(evemu(fr
             (30, ["id -1", "slot 1", "id -1"]),
         ])
         let converter = TraceConverter()
-        try converter.read(Array(text.utf8).span) { _ in }
-        try converter.finish { _ in }
+        _ = try converter.trace(of: Array(text.utf8))
         #expect(converter.findings.landed == 2 && converter.findings.frames == 4)
     }
 
@@ -293,16 +292,14 @@ private func told(_ frames: [(Double, [String])]) -> [String] { Reading(evemu(fr
     @Test func aFingerWhosePlaceIsNeverToldIsNotCounted() throws {
         let converter = TraceConverter()
         let text = evemu([(0, ["id 1", "x 1"]), (10, ["id -1"]), (20, ["id 2", "y 2"]), (30, ["id -1"])])
-        try converter.read(Array(text.utf8).span) { _ in }
-        try converter.finish { _ in }
+        _ = try converter.trace(of: Array(text.utf8))
         #expect(converter.findings.landed == 1 && converter.findings.mostFingers == 1)
         #expect(converter.reader.notes[.unplaced] == 1)
     }
 
     @Test func theFrameThatEndsARecordingIsNotCounted() throws {
         let converter = TraceConverter()
-        try converter.read(Array(evemu([(0, ["id 1", "x 1", "y 1"]), (10, ["x 2"])]).utf8).span) { _ in }
-        try converter.finish { _ in }
+        _ = try converter.trace(of: Array(evemu([(0, ["id 1", "x 1", "y 1"]), (10, ["x 2"])]).utf8))
         #expect(converter.findings.frames == 2 && converter.reader.notes[.leftDown] == 1)
     }
 

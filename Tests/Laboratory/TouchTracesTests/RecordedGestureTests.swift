@@ -10,13 +10,8 @@ import Touches
 
 @Suite struct RecordedGestureTests {
     private func convert(_ file: String) throws -> (trace: [UInt8], findings: Findings) {
-        let bytes = try Recordings.bytes(file)
         let converter = TraceConverter()
-        var trace: [UInt8] = []
-        func take(_ bytes: Span<UInt8>) { for index in 0..<bytes.count { trace.append(bytes[index]) } }
-        try converter.read(bytes.span, take)
-        try converter.finish(take)
-        return (trace, converter.findings)
+        return (try converter.trace(of: Recordings.bytes(file)), converter.findings)
     }
 
     /// Returns the camera after a trace.

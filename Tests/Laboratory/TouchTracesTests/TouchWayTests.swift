@@ -11,7 +11,7 @@ import TouchTraces
     private func converted(_ recording: [UInt8], touches: Bool) throws -> [String] {
         var options = TraceOptions()
         options.writesTouches = touches
-        let trace = try TraceConverter.trace(of: recording, options)
+        let trace = try TraceConverter(options).trace(of: recording)
         return String(decoding: trace, as: UTF8.self).split(separator: "\n").map(String.init)
     }
 

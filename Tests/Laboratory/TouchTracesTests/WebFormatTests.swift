@@ -123,7 +123,7 @@ import TouchTraces
     private func header(_ told: String, _ options: TraceOptions = TraceOptions()) throws -> JSON {
         let text = #"{"viewport":{"width":400,"height":700},"trace":\#(told)}"# + "\n"
         let touch = #"{"type":"touchstart","timeStamp":1,"touches":[{"identifier":0,"clientX":9,"clientY":9}]}"#
-        let trace = try TraceConverter.trace(of: Array((text + touch).utf8), options)
+        let trace = try TraceConverter(options).trace(of: Array((text + touch).utf8))
         return try JSON(String(decoding: trace.prefix { $0 != 0x0a }, as: UTF8.self))
     }
 
