@@ -19,52 +19,41 @@ struct Reading {
     var error: RecordingError?
 
     /// Reads bytes in the pieces between the cuts.
-    init(
-        _ bytes: [UInt8], cutAt cuts: [Int] = [], device: DeviceDescription? = nil,
-        viewport: Viewport? = nil, rotation: Rotation = .none, rate: Double? = nil, deviceNumber: Int? = nil
-    ) {
-        var options = TraceOptions(viewport: viewport)
-        (options.device, options.rotation) = (device, rotation)
-        (options.rate, options.deviceNumber) = (rate, deviceNumber)
-        var reader = RecordingReader(options)
-        var frames: [ContactFrame] = []
-        var gestures: [GestureEvent] = []
-        var times: [Double] = []
-        var trace: [UInt8] = []
-        func take(_ frame: RecordedFrame) {
-            switch frame {
-            case .touches(let frame):
-                frames.append(frame)
-                times.append(Double(frame.time) / 1000)
-            case .gestures(let time, let events):
-                gestures += events
-                times.append(time)
-            case .trace(let bytes): trace += bytes
-            case .surface: break
-            }
-        }
+    init(_ bytes: [UInt8], cutAt cuts: [Int] = [], _ options: TraceOptions = TraceOptions()) {
+        reader = RecordingReader(options)
+        var reader = reader
         do {
             for (start, end) in zip([0] + cuts, cuts + [bytes.count]) {
-                try reader.read(bytes.span.extracting(start..<end), take)
+                try reader.read(bytes.span.extracting(start..<end)) { take($0) }
             }
-            try reader.finish(take)
+            try reader.finish { take($0) }
         } catch {
             self.error = error as? RecordingError
         }
         self.reader = reader
-        self.frames = frames
-        self.gestures = gestures
-        self.times = times
-        self.trace = trace
+    }
+
+    private mutating func take(_ frame: RecordedFrame) {
+        switch frame {
+        case .touches(let frame):
+            frames.append(frame)
+            times.append(Double(frame.time) / 1000)
+        case .gestures(let time, let events):
+            gestures += events
+            times.append(time)
+        case .trace(let bytes): trace += bytes
+        case .surface: break
+        }
     }
 
     init(
         _ text: String, device: DeviceDescription? = nil, viewport: Viewport? = nil, rotation: Rotation = .none,
         rate: Double? = nil, deviceNumber: Int? = nil
     ) {
-        self.init(
-            Array(text.utf8), device: device, viewport: viewport, rotation: rotation, rate: rate,
-            deviceNumber: deviceNumber)
+        var options = TraceOptions(viewport: viewport)
+        (options.device, options.rotation) = (device, rotation)
+        (options.rate, options.deviceNumber) = (rate, deviceNumber)
+        self.init(Array(text.utf8), options)
     }
 
     var notes: RecordingNotes { reader.notes }
@@ -332,18 +321,10 @@ enum Recordings {
             _ x: (Double, Double), _ y: (Double, Double), words: String, gestures: [GestureKind],
             scale: ClosedRange<Double>? = nil, turn: ClosedRange<Double>? = nil, camera: [Double]
         ) {
-            self.path = path
-            self.format = format
-            self.frames = frames
-            self.contacts = contacts
-            self.seconds = seconds
-            self.x = x.0...x.1
-            self.y = y.0...y.1
-            self.words = words
-            self.gestures = gestures
-            self.scale = scale
-            self.turn = turn
-            self.camera = camera
+            (self.path, self.format, self.words) = (path, format, words)
+            (self.frames, self.contacts, self.seconds) = (frames, contacts, seconds)
+            (self.x, self.y) = (x.0...x.1, y.0...y.1)
+            (self.gestures, self.scale, self.turn, self.camera) = (gestures, scale, turn, camera)
         }
 
         var testDescription: String { path }

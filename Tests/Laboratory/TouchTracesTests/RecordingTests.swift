@@ -58,7 +58,7 @@ import Testing
         let device = try DeviceDescription(description.span)
         #expect(device.name == name.replacing("_", with: " "))
         #expect(device.x == DeviceAxis(minimum: 0, maximum: x) && device.y == DeviceAxis(minimum: 0, maximum: y))
-        let reading = Reading(bytes, device: device)
+        let reading = Reading(String(decoding: bytes, as: UTF8.self), device: device)
         #expect(reading.notes[.noHead] == 0 && reading.reader.device == device)
         #expect(Reading(description).frames.isEmpty && Reading(description).error == nil)
     }

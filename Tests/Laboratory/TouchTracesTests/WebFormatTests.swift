@@ -194,21 +194,16 @@ import TouchTraces
     }
 
     /// A script is one object, however long: it cannot be read before its end.
-    @Test func aScriptOfMebibytesIsOneInAnyPieces() throws {
+    @Test func aScriptOfMebibytesIsOneInAnyPieces() {
         let moves = (0..<60_000).map { #"{"type":"pointerMove","duration":20,"x":\#($0 % 300),"y":6}"# }
         let actions = #"[{"type":"pointerDown"},"# + moves.joined(separator: ",") + #",{"type":"pointerUp"}]"#
         let script = #"{"actions":[{"type":"pointer","id":"f","actions":\#(actions)}]}"#
         let bytes = Array(script.utf8)
         #expect(2 << 20..<4 << 20 ~= bytes.count)
         for size in [bytes.count, 65536] {
-            var reader = RecordingReader()
-            var frames = 0
-            for start in stride(from: 0, to: bytes.count, by: size) {
-                let piece = bytes.span.extracting(start..<min(start + size, bytes.count))
-                try reader.read(piece) { frames += $0.isTouches ? 1 : 0 }
-            }
-            try reader.finish { frames += $0.isTouches ? 1 : 0 }
-            #expect(reader.format == .webDriver && frames > 60_000, "in pieces of \(size)")
+            let reading = Reading(bytes, cutAt: Array(stride(from: size, to: bytes.count, by: size)))
+            #expect(reading.error == nil && reading.reader.format == .webDriver, "in pieces of \(size)")
+            #expect(reading.frames.count > 60_000, "in pieces of \(size)")
         }
     }
 
