@@ -40,7 +40,7 @@ package struct MCAPWriter {
     /// - Parameter library: the writer that the file names.
     package init(library: String) {
         write(Self.magic)
-        write(Self.record(.header, [.text(""), .text(library)]))
+        write(Self.record(.header, .text(""), .text(library)))
     }
 
     /// Adds a JSON Schema.
@@ -48,7 +48,7 @@ package struct MCAPWriter {
     /// - Returns: its id, for channels.
     package mutating func addSchema(_ name: String, _ schema: [UInt8]) -> UInt16 {
         let id = UInt16(schemas.count + 1)
-        schemas.append(Self.record(.schema, [.number(id), .text(name), .text("jsonschema"), .list(schema)]))
+        schemas.append(Self.record(.schema, .number(id), .text(name), .text("jsonschema"), .list(schema)))
         chunk += schemas[schemas.count - 1]
         return id
     }
@@ -58,7 +58,7 @@ package struct MCAPWriter {
     /// - Returns: its id, for messages.
     package mutating func addChannel(_ topic: String, schema: UInt16) -> UInt16 {
         let id = UInt16(channels.count + 1)
-        let record = Self.record(.channel, [.number(id), .number(schema), .text(topic), .text("json"), .list([])])
+        let record = Self.record(.channel, .number(id), .number(schema), .text(topic), .text("json"), .list([]))
         channels.append(Channel(record: record))
         chunk += record
         return id
@@ -71,11 +71,11 @@ package struct MCAPWriter {
     ///   - timeNs: nanoseconds of the recording's clock; not before the previous message.
     package mutating func add(_ message: [UInt8], to channel: UInt16, at timeNs: UInt64) {
         let index = Int(channel) - 1
-        channels[index].index += Self.bytes([.number(timeNs), .number(UInt64(chunk.count))])
+        channels[index].index += .number(timeNs) + .number(UInt64(chunk.count))
         channels[index].messages += 1
         let sequence = UInt32(truncatingIfNeeded: channels[index].messages)
         chunk += Self.record(
-            .message, [.number(channel), .number(sequence), .number(timeNs), .number(timeNs), message])
+            .message, .number(channel), .number(sequence), .number(timeNs), .number(timeNs), message)
         chunkTimes = (chunkTimes?.lowerBound ?? timeNs)...timeNs
         times = (times?.lowerBound ?? timeNs)...timeNs
         if chunk.count >= Self.chunkSize { endChunk() }
@@ -84,7 +84,7 @@ package struct MCAPWriter {
     /// Ends the file. Nothing can be added afterwards.
     package mutating func finish() {
         endChunk()
-        write(Self.record(.dataEnd, [.number(checksum.value)]))
+        write(Self.record(.dataEnd, .number(checksum.value)))
         checksum = CRC32()
         let start = offset
         let groups: [(Opcode, [[UInt8]])] = [
@@ -96,14 +96,14 @@ package struct MCAPWriter {
             let groupStart = offset
             records.forEach { write($0) }
             offsets += Self.record(
-                .summaryOffset,
-                [[opcode.rawValue], .number(UInt64(groupStart)), .number(UInt64(offset - groupStart))])
+                .summaryOffset, [opcode.rawValue], .number(UInt64(groupStart)), .number(UInt64(offset - groupStart)))
         }
         let offsetsStart = offset
         write(offsets)
         // The last four bytes are the checksum of everything from the beginning of the summary up to them.
-        let footer: [[UInt8]] = [.number(UInt64(start)), .number(UInt64(offsetsStart)), .number(UInt32(0))]
-        write(Self.record(.footer, footer).dropLast(4))
+        let footer = Self.record(
+            .footer, .number(UInt64(start)), .number(UInt64(offsetsStart)), .number(UInt32(0)))
+        write(footer.dropLast(4))
         write([UInt8].number(checksum.value))
         write(Self.magic)
     }
@@ -124,37 +124,29 @@ package struct MCAPWriter {
         sum.add(chunk)
         write(
             Self.record(
-                .chunk,
-                [
-                    .number(first), .number(last), .number(size), .number(sum.value), .text(""), .number(size), chunk,
-                ]))
+                .chunk, .number(first), .number(last), .number(size), .number(sum.value), .text(""), .number(size),
+                chunk))
         let end = offset
         var indexes: [UInt8] = []
         for id in channels.indices where !channels[id].index.isEmpty {
-            indexes += Self.bytes([.number(UInt16(id + 1)), .number(UInt64(offset))])
-            write(Self.record(.messageIndex, [.number(UInt16(id + 1)), .list(channels[id].index)]))
+            indexes += .number(UInt16(id + 1)) + .number(UInt64(offset))
+            write(Self.record(.messageIndex, .number(UInt16(id + 1)), .list(channels[id].index)))
             channels[id].index = []
         }
         chunkIndexes.append(
             Self.record(
-                .chunkIndex,
-                [
-                    .number(first), .number(last), .number(UInt64(start)), .number(UInt64(end - start)), .list(indexes),
-                    .number(UInt64(offset - end)), .text(""), .number(size), .number(size),
-                ]))
+                .chunkIndex, .number(first), .number(last), .number(UInt64(start)), .number(UInt64(end - start)),
+                .list(indexes), .number(UInt64(offset - end)), .text(""), .number(size), .number(size)))
         (chunk, chunkTimes) = ([], nil)
     }
 
     private var statistics: [UInt8] {
-        let counts = channels.enumerated().map { Self.bytes([.number(UInt16($0 + 1)), .number($1.messages)]) }
+        let counts = channels.enumerated().flatMap { [UInt8].number(UInt16($0 + 1)) + [UInt8].number($1.messages) }
         return Self.record(
-            .statistics,
-            [
-                .number(channels.reduce(UInt64(0)) { $0 + $1.messages }), .number(UInt16(schemas.count)),
-                .number(UInt32(channels.count)), .number(UInt32(0)), .number(UInt32(0)),
-                .number(UInt32(chunkIndexes.count)), .number(times?.lowerBound ?? 0),
-                .number(times?.upperBound ?? 0), .list(Self.bytes(counts)),
-            ])
+            .statistics, .number(channels.reduce(UInt64(0)) { $0 + $1.messages }), .number(UInt16(schemas.count)),
+            .number(UInt32(channels.count)), .number(UInt32(0)), .number(UInt32(0)),
+            .number(UInt32(chunkIndexes.count)), .number(times?.lowerBound ?? 0), .number(times?.upperBound ?? 0),
+            .list(counts))
     }
 
     private mutating func write(_ bytes: some Collection<UInt8>) {
@@ -165,12 +157,10 @@ package struct MCAPWriter {
 
     // MARK: Bytes
 
-    private static func record(_ opcode: Opcode, _ fields: [[UInt8]]) -> [UInt8] {
-        let content = bytes(fields)
-        return bytes([[opcode.rawValue], .number(UInt64(content.count)), content])
+    private static func record(_ opcode: Opcode, _ fields: [UInt8]...) -> [UInt8] {
+        let content: [UInt8] = fields.reduce(into: []) { $0 += $1 }
+        return [opcode.rawValue] + .number(UInt64(content.count)) + content
     }
-
-    private static func bytes(_ fields: [[UInt8]]) -> [UInt8] { fields.reduce(into: []) { $0 += $1 } }
 }
 
 /// The fields of a record.
