@@ -180,30 +180,20 @@ import Testing
         #expect(reading.notes[.mixedTimes] == 2)
     }
 
-    @Test func evtestWithSynMTReportIsReadAsWholeFramesAndADropCancels() {
-        let reading = Reading(
-            """
-            Event: time 1.000000, type 3 (EV_ABS), code 53 (ABS_MT_POSITION_X), value 1
-            Event: time 1.000000, type 3 (EV_ABS), code 54 (ABS_MT_POSITION_Y), value 2
-            Event: time 1.000000, ++++++++++++++ SYN_MT_REPORT ++++++++++++
-            Event: time 1.000000, -------------- SYN_REPORT ------------
-            Event: time 1.010000, >>>>>>>>>>>>>> SYN_DROPPED <<<<<<<<<<<<
-            Event: time 1.020000, -------------- SYN_REPORT ------------
-            """)
-        #expect(reading.told == ["1000: 1@1,2", "1020: x"])
-        #expect(reading.notes[.dropped] == 1 && reading.notes.contactProtocol == .wholeFrames)
-    }
-
     /// Version 1.32 names the codes of EV_SYN as if they were types.
-    @Test func evtestOfVersion132IsReadThoughItNamesSynCodesAsTypes() {
+    @Test(arguments: [
+        ["++++++++++++++ SYN_MT_REPORT ++++++++++++", "SYN_REPORT", ">>>>>>>>>>>>>> SYN_DROPPED <<<<<<<<<<<<"],
+        ["++++++++++++++ EV_REL ++++++++++++", "EV_SYN", "-------------- EV_ABS ------------"],
+    ])
+    func evtestWithReportsOfContactsIsReadAsWholeFramesAndADropCancels(_ marks: [String]) {
         let reading = Reading(
             """
             Event: time 1.000000, type 3 (EV_ABS), code 53 (ABS_MT_POSITION_X), value 1
             Event: time 1.000000, type 3 (EV_ABS), code 54 (ABS_MT_POSITION_Y), value 2
-            Event: time 1.000000, ++++++++++++++ EV_REL ++++++++++++
-            Event: time 1.000000, -------------- EV_SYN ------------
-            Event: time 1.010000, -------------- EV_ABS ------------
-            Event: time 1.020000, -------------- EV_SYN ------------
+            Event: time 1.000000, \(marks[0])
+            Event: time 1.000000, -------------- \(marks[1]) ------------
+            Event: time 1.010000, \(marks[2])
+            Event: time 1.020000, -------------- \(marks[1]) ------------
             """)
         #expect(reading.told == ["1000: 1@1,2", "1020: x"] && reading.error == nil)
         #expect(reading.notes[.dropped] == 1 && reading.notes.contactProtocol == .wholeFrames)
