@@ -17,21 +17,13 @@ enum OSC {
         init(floatLiteral value: Float) { self = .number(value) }
         init(stringLiteral value: String) { self = .text(value) }
 
-        var tag: String {
+        /// Its type tag and its bytes.
+        var coded: (tag: String, bytes: [UInt8]) {
             switch self {
-            case .integer: "i"
-            case .number: "f"
-            case .text: "s"
-            case .time: "t"
-            }
-        }
-
-        var bytes: [UInt8] {
-            switch self {
-            case .integer(let value): OSC.bytes(UInt32(bitPattern: value))
-            case .number(let value): OSC.bytes(value.bitPattern)
-            case .text(let value): OSC.text(value)
-            case .time(let value): OSC.bytes(value)
+            case .integer(let value): ("i", OSC.bytes(UInt32(bitPattern: value)))
+            case .number(let value): ("f", OSC.bytes(value.bitPattern))
+            case .text(let value): ("s", OSC.text(value))
+            case .time(let value): ("t", OSC.bytes(value))
             }
         }
     }
@@ -48,7 +40,7 @@ enum OSC {
     static func message(_ address: String, _ arguments: Argument...) -> [UInt8] { message(address, arguments) }
 
     static func message(_ address: String, _ arguments: [Argument]) -> [UInt8] {
-        text(address) + text("," + arguments.map(\.tag).joined()) + arguments.flatMap(\.bytes)
+        text(address) + text("," + arguments.map(\.coded.tag).joined()) + arguments.flatMap(\.coded.bytes)
     }
 
     static func bundle(_ parts: [UInt8]...) -> [UInt8] { bundle(parts) }
