@@ -8,19 +8,16 @@ import Testing
 @testable import Tours
 
 @Suite struct JSONTourTests {
-    private static func read(_ text: String) throws -> NamedTour {
-        try TourFile(Array(text.utf8), as: .json, TourOptions()).tour
-    }
-
     private static let keyframe = #"{"position":{"target":{"latitude":47,"longitude":8},"zoom":12}}"#
 
     @Test func aFileHasTheKeyframesOfTheCommandBehindAName() throws {
-        let tour = try Self.read(
+        let tour = try TourFile(
             """
             {"type":"gimbal-tour","version":1,"name":"Ä","more":true,
              "keyframes":[\(Self.keyframe),
              {"position":{"target":{"latitude":47,"longitude":8},"zoom":12},"durationMs":500,"waitMs":1,"turns":-1}]}
-            """)
+            """, as: .json
+        ).tour
         let position = CameraPosition(target: LatLng(latitude: 47, longitude: 8), zoom: 12)
         #expect(
             tour
@@ -56,7 +53,7 @@ import Testing
         (#"{"type":"gimbal-tour","version":1,"keyframes":[\#(keyframe)],"keyframes":1}"#, "appears twice"),
         (#"{"type":"tour","keyframes":[\#(keyframe)]}"#, #"type must be "gimbal-tour""#),
     ]) func whatTheCommandWouldBeRefusedForIsAnError(text: String, message: String) {
-        let error = #expect(throws: TourFileError.self) { try Self.read(text) }
+        let error = #expect(throws: TourFileError.self) { try TourFile(text, as: .json) }
         #expect(error?.message.contains(message) == true, "\(String(describing: error))")
     }
 

@@ -9,12 +9,6 @@ import Testing
 @testable import Tours
 
 @Suite struct KMLTests {
-    private static func read(_ text: String, _ change: (inout TourOptions) -> Void = { _ in }) throws -> TourFile {
-        var options = TourOptions()
-        change(&options)
-        return try TourFile(Array(text.utf8), as: .kml, options)
-    }
-
     /// Returns a playlist in a file as Google Earth saves it.
     private static func file(_ playlist: String) -> String {
         """
@@ -33,13 +27,13 @@ import Testing
         """
 
     @Test func aTourIsPlacesWithDurationsModesAndWaits() throws {
-        let file = try Self.read(
+        let file = try TourFile(
             Self.file(
                 """
                 <gx:FlyTo><gx:duration>2.5</gx:duration>\(Self.matterhorn)</gx:FlyTo>
                 <gx:Wait><gx:duration>1</gx:duration></gx:Wait><gx:Wait><gx:duration>0.5</gx:duration></gx:Wait>
                 <gx:FlyTo id="2"><gx:flyToMode>smooth</gx:flyToMode><gx:duration>4</gx:duration>\(Self.matterhorn)</gx:FlyTo>
-                """))
+                """), as: .kml)
         let tour = file.tour
         #expect(tour.name == "Alps" && tour.keyframes.count == 2 && file.notes.texts.isEmpty)
         #expect(tour.keyframes.map(\.durationMs) == [2500, 4000])
@@ -61,7 +55,7 @@ import Testing
             <altitude>\(eye.altitude)</altitude><heading>\(eye.heading)</heading><tilt>\(eye.tilt)</tilt>
             <altitudeMode>absolute</altitudeMode></Camera></gx:FlyTo>
             """)
-        let found = try Self.read(text) { $0.viewportHeight = 700 }.tour.keyframes[0].position
+        let found = try TourFile(text, as: .kml) { $0.viewportHeight = 700 }.tour.keyframes[0].position
         #expect(abs(found.target.latitude - 45.9) < 1e-8 && abs(found.target.longitude - 7.6) < 1e-8)
         #expect(abs(found.zoom - 14) < 1e-6 && abs(found.bearing - 200) < 1e-6)
         #expect(abs(found.viewingAngle - 40) < 1e-6)
@@ -70,14 +64,14 @@ import Testing
     @Test func aLookAtAboveTheGroundIsTakenToTheGroundBehindIt() throws {
         let above = Self.matterhorn.replacing("<altitude>0", with: "<altitude>1000").replacing(
             "<heading>-90", with: "<heading>0")
-        let position = try Self.read(Self.file("<gx:FlyTo>\(above)</gx:FlyTo>")).tour.keyframes[0].position
+        let position = try TourFile(Self.file("<gx:FlyTo>\(above)</gx:FlyTo>"), as: .kml).tour.keyframes[0].position
         // 1000 m up and at 40°, the camera sees a place 1000 tan 40° = 839 m further north.
         #expect(abs((position.target.latitude - 45.9764) * 111_140 - 839) < 3)
         #expect(abs(position.viewingAngle - 40) < 0.02)
     }
 
     @Test func whatACameraDoesNotDoIsLeftOutAndTold() throws {
-        let file = try Self.read(
+        let file = try TourFile(
             Self.file(
                 """
                 <gx:Wait><gx:duration>1</gx:duration></gx:Wait>
@@ -86,7 +80,7 @@ import Testing
                 <gx:AnimatedUpdate><Update><Change/></Update></gx:AnimatedUpdate><gx:FlyTo/>
                 <gx:FlyTo><Camera><altitude>1000</altitude><altitudeMode>absolute</altitudeMode><roll>5</roll>
                 <tilt>80</tilt></Camera></gx:FlyTo>
-                """))
+                """), as: .kml)
         #expect(file.tour.keyframes.count == 1)
         #expect(
             file.notes.texts == [
@@ -118,7 +112,7 @@ import Testing
                 + String(repeating: "<gx:Wait><gx:duration>3600</gx:duration></gx:Wait>", count: 2), "more than an hour"
         ),
     ]) func whatIsWrongIsAnErrorWithItsLineAndWhatIsRight(playlist: String, message: String) {
-        let error = #expect(throws: TourFileError.self) { try Self.read(Self.file(playlist)) }
+        let error = #expect(throws: TourFileError.self) { try TourFile(Self.file(playlist), as: .kml) }
         #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
         #expect((5...7).contains(error?.line ?? 0))
     }
@@ -126,9 +120,9 @@ import Testing
     @Test func aTourHasAsManyPlacesAsTheLimitAndNoMore() throws {
         let place = "<gx:FlyTo>\(Self.matterhorn)</gx:FlyTo>"
         let most = TourKeyframe.most
-        #expect(try Self.read(Self.file(String(repeating: place, count: most))).tour.keyframes.count == most)
+        #expect(try TourFile(Self.file(String(repeating: place, count: most)), as: .kml).tour.keyframes.count == most)
         #expect(throws: TourFileError("the tour has \(most + 1) places to fly to; the limit is \(most)")) {
-            try Self.read(Self.file(String(repeating: place, count: most + 1)))
+            try TourFile(Self.file(String(repeating: place, count: most + 1)), as: .kml)
         }
     }
 
@@ -138,10 +132,10 @@ import Testing
             + ["One", "Two"].map { name in
                 "<gx:Tour><name>\(name)</name><gx:Playlist><gx:FlyTo>\(Self.matterhorn)</gx:FlyTo></gx:Playlist></gx:Tour>"
             }.joined() + "</Folder></kml>"
-        #expect(try Self.read(two).tour.name == "One")
-        #expect(try Self.read(two) { $0.name = "Two" }.tour.name == "Two")
+        #expect(try TourFile(two, as: .kml).tour.name == "One")
+        #expect(try TourFile(two, as: .kml) { $0.name = "Two" }.tour.name == "Two")
         #expect(throws: TourFileError("the file has no tour named Three; there are: One, Two")) {
-            try Self.read(two) { $0.name = "Three" }
+            try TourFile(two, as: .kml) { $0.name = "Three" }
         }
     }
 
@@ -152,9 +146,9 @@ import Testing
             </coordinates></LineString></Placemark></kml>
             """
         #expect(throws: TourFileError("the file has no <gx:Tour>; --follow-path follows its line")) {
-            try Self.read(line)
+            try TourFile(line, as: .kml)
         }
-        let tour = try Self.read(line) { $0.followsPath = true }.tour
+        let tour = try TourFile(line, as: .kml) { $0.followsPath = true }.tour
         #expect(tour.name == "Way" && tour.keyframes.count > 2)
         #expect(tour.keyframes.first?.position.target == LatLng(latitude: 47, longitude: 8))
     }
