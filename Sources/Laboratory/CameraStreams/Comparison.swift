@@ -61,14 +61,7 @@ package struct Comparison: Sendable {
 
     /// Returns the times of the samples of either stream, each once.
     private static func times(_ expected: CameraStream, _ found: CameraStream) -> [Double] {
-        var times: [Double] = []
-        var (one, other) = (expected.samples[...], found.samples[...])
-        while let time = [one.first?.timeMs, other.first?.timeMs].compactMap({ $0 }).min() {
-            if times.last != time { times.append(time) }
-            one = one.drop { $0.timeMs == time }
-            other = other.drop { $0.timeMs == time }
-        }
-        return times
+        Set((expected.samples + found.samples).map(\.timeMs)).sorted()
     }
 
     /// Returns both cameras at a time; if the tolerance allows them to be earlier or later, where they are closest.

@@ -55,8 +55,7 @@ extension Comparison {
 package func exactFailure(
     expected: [ArraySlice<UInt8>], found: [ArraySlice<UInt8>], _ comparison: Comparison
 ) -> Outcome.Failure? {
-    let shared = zip(expected, found).enumerated().first { $0.element.0 != $0.element.1 }?.offset
-    let index = shared ?? min(expected.count, found.count)
+    let index = zip(expected, found).prefix { $0 == $1 }.count
     guard index < max(expected.count, found.count) else { return nil }
     func text(_ lines: [ArraySlice<UInt8>]) -> String {
         guard index < lines.count else { return "nothing more" }

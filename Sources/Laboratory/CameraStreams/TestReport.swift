@@ -16,9 +16,7 @@ package struct TestReport: Sendable {
 
     /// For people: one line if all is as expected; otherwise each failure in at most ten lines.
     package var lines: [String] {
-        guard !failures.isEmpty else {
-            return ["ok \(subject): \(outcomes.count) \(outcomes.count == 1 ? "expectation" : "expectations")"]
-        }
+        guard !failures.isEmpty else { return ["ok \(subject): \(counted("\(outcomes.count)", "expectation"))"] }
         return failures.flatMap { outcome -> [String] in
             guard let failure = outcome.failure else { return [] }
             return ["not ok \(subject): \(outcome.name)", "  \(failure.summary)"] + failure.details.map { "  \($0)" }
