@@ -8,19 +8,11 @@ import Traces
 
 /// Returns the camera's changes, with their times, when a trace is played as fast as possible.
 private func changes(_ trace: Trace) throws -> [(timeMs: Double, position: String)] {
-    let run = try TraceRun(camera: trace.header.camera)
-    var header = trace.header
-    try header.set([("speed", .string("max"))])
-    var changes: [(timeMs: Double, position: String)] = []
-    func take(_ line: TraceRun.Line) throws {
-        for message in line.messages where message.type == .cameraChanged {
-            let event = try JSON(String(decoding: message.bytes, as: UTF8.self))
-            changes.append((event["timeMs"]?.number ?? -1, event["position"]?.text ?? ""))
-        }
+    let lines = try TraceRun.events(of: trace).split(separator: 0x0a)
+    return try lines.filter { ReceivedLine($0).type == .cameraChanged }.map { line in
+        let event = try JSON(String(decoding: line, as: UTF8.self))
+        return (event["timeMs"]?.number ?? -1, event["position"]?.text ?? "")
     }
-    try run.play(Trace(header: header, lines: trace.lines).bytes, take)
-    try run.finish(take)
-    return changes
 }
 
 /// Random lines of a trace: gestures of several fingers, taps, flings with and without inertia, animations, commands
