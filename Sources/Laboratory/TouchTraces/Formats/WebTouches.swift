@@ -23,7 +23,7 @@ struct WebTouches {
     /// Returns whether only recordings of this format can contain an object. An object over several lines, or in an
     /// array, may be of any of its shapes.
     static func recognizes(_ text: Span<UInt8>) -> Bool {
-        guard Scan.begins(text, with: "{"), let value = WebValue(text) else { return false }
+        guard Scan.begins(text, with: "{"), let value = try? WebValue(text) else { return false }
         if value.dispatch != nil || value.sources != nil { return true }
         guard let type = value.type else { return value.viewport?.width != nil && value.viewport?.height != nil }
         guard value.timeStamp != nil, let kind = Kind(rawValue: type) else { return false }
@@ -31,7 +31,7 @@ struct WebTouches {
     }
 
     /// Returns whether an object is a script, which may exceed the maximum line length.
-    static func isScript(_ text: Span<UInt8>) -> Bool { WebValue(text)?.sources != nil }
+    static func isScript(_ text: Span<UInt8>) -> Bool { (try? WebValue(text))?.sources != nil }
 
     private enum Kind: String {
         case touchstart, touchmove, touchend, touchcancel
@@ -43,7 +43,7 @@ struct WebTouches {
     /// Reads an object.
     mutating func parse(_ text: Span<UInt8>, _ fingers: inout FingerFrames) throws(Damaged) {
         if Scan.isAtEnd(text, 0) { return }
-        guard let value = WebValue(text) else { throw Damaged() }
+        let value = try WebValue(text)
         if let sources = value.sources {
             format = .webDriver
             if script.has(sources) { play(&fingers) }

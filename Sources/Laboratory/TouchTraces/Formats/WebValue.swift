@@ -65,109 +65,98 @@ struct WebValue {
     /// The sources of a script that are not fingers.
     private static let otherSources: Set = ["key", "wheel", "none"]
 
-    /// Reads an object; returns `nil` if it is not JSON, or not of this shape.
-    init?(_ text: Span<UInt8>) {
-        guard let json = try? JSONValue(reading: text), let members = json.object else { return nil }
+    /// Reads an object; throws if it is not JSON, or not of this shape.
+    init(_ text: Span<UInt8>) throws(Damaged) {
+        guard let json = try? JSONValue(reading: text), let members = json.object else { throw Damaged() }
         if members["method"] == .string(Self.viewportMethod) {
-            viewport = members["params"].flatMap(Size.init)
+            viewport = try? Size(members["params"])
             header = ToldHeader(members["params"]?["trace"])
             return
         }
         if let method = members["method"] {
             guard method == .string(Self.dispatchMethod) else { return }
-            guard let dispatch = members["params"].flatMap(Dispatch.init), json.mayHaveNumbers("requestTime") else {
-                return nil
-            }
-            self.dispatch = dispatch
-            requestTime = members["requestTime"]?.number
+            dispatch = try Dispatch(members["params"] ?? .null)
+            requestTime = try json.number("requestTime")
             return
         }
         type = members["type"]?.string
-        viewport = members["viewport"].flatMap(Size.init)
+        viewport = try? Size(members["viewport"])
         header = ToldHeader(members["trace"])
-        if let actions = members["actions"] {
+        if members["actions"] != nil {
             // A script's sources are in an object, or in an array whose elements come here one at a time.
             if let type {
-                let isOther = Self.otherSources.contains(type)
-                guard let sources = isOther ? [] : Source(json).map({ [$0] }) else { return nil }
-                self.sources = sources
+                sources = try Self.otherSources.contains(type) ? [] : [Source(json)]
             } else {
-                guard let sources = actions.all(Source.init) else { return nil }
-                self.sources = sources
+                sources = try json.all("actions", Source.init)
             }
             return
         }
-        guard json.mayHaveNumbers("timeStamp", "pointerId", "clientX", "clientY") else { return nil }
-        timeStamp = members["timeStamp"]?.number
-        touches = members["touches"]?.all(Touch.init)
-        pointerId = members["pointerId"]?.number
-        x = members["clientX"]?.number
-        y = members["clientY"]?.number
+        timeStamp = try json.number("timeStamp")
+        touches = try? json.all("touches", Touch.init)
+        pointerId = try json.number("pointerId")
+        x = try json.number("clientX")
+        y = try json.number("clientY")
     }
 }
 
-// MARK: Parts: each is `nil` if a required member is missing
+// MARK: Parts: a required member that is missing, or any that is of another kind, throws
 
 extension JSONValue {
-    /// Returns the values of an array; `nil` if it is not an array, or one of them cannot be read.
-    fileprivate func all<Value>(_ read: (JSONValue) -> Value?) -> [Value]? {
-        guard let array else { return nil }
-        let values = array.compactMap(read)
-        return values.count == array.count ? values : nil
+    fileprivate func member<Value>(_ name: String, _ read: (JSONValue) -> Value?) throws(Damaged) -> Value {
+        guard let value = self[name].flatMap(read) else { throw Damaged() }
+        return value
     }
 
-    /// Returns whether members are numbers or missing.
-    fileprivate func mayHaveNumbers(_ names: String...) -> Bool {
-        names.allSatisfy { name in
-            guard let value = self[name], value != .null else { return true }
-            return value.number != nil
-        }
+    /// Returns a member that may be missing or `null`.
+    fileprivate func number(_ name: String) throws(Damaged) -> Double? {
+        self[name] ?? .null == .null ? nil : try member(name, \.number)
+    }
+
+    /// Returns the values of an array.
+    fileprivate func all<Value>(
+        _ name: String, _ read: (JSONValue) throws(Damaged) -> Value
+    ) throws(Damaged) -> [Value] {
+        try member(name, \.array).map(read)
     }
 }
 
 extension WebValue.Touch {
-    fileprivate init?(_ json: JSONValue) {
-        guard let identifier = json["identifier"]?.number, let x = json["clientX"]?.number,
-            let y = json["clientY"]?.number
-        else { return nil }
-        (self.identifier, self.x, self.y) = (identifier, x, y)
+    fileprivate init(_ json: JSONValue) throws(Damaged) {
+        identifier = try json.member("identifier", \.number)
+        (x, y) = (try json.member("clientX", \.number), try json.member("clientY", \.number))
     }
 }
 
 extension WebValue.Size {
-    fileprivate init?(_ json: JSONValue) {
-        guard let object = json.object, json.mayHaveNumbers("width", "height") else { return nil }
-        (width, height) = (object["width"]?.number, object["height"]?.number)
+    fileprivate init(_ json: JSONValue?) throws(Damaged) {
+        guard let json, json.object != nil else { throw Damaged() }
+        (width, height) = (try json.number("width"), try json.number("height"))
     }
 }
 
 extension WebValue.Dispatch {
-    fileprivate init?(_ json: JSONValue) {
+    fileprivate init(_ json: JSONValue) throws(Damaged) {
         var index = 0.0
-        let read = json["touchPoints"]?.all { point -> WebValue.Touch? in
+        touchPoints = try json.all("touchPoints") { point throws(Damaged) in
             defer { index += 1 }
-            guard let x = point["x"]?.number, let y = point["y"]?.number, point.mayHaveNumbers("id") else { return nil }
-            return WebValue.Touch(identifier: point["id"]?.number ?? index, x: x, y: y)
+            let (x, y) = (try point.member("x", \.number), try point.member("y", \.number))
+            return WebValue.Touch(identifier: try point.number("id") ?? index, x: x, y: y)
         }
-        guard let type = json["type"]?.string, let points = read, json.mayHaveNumbers("timestamp") else { return nil }
-        (self.type, touchPoints, timestamp) = (type, points, json["timestamp"]?.number)
+        (type, timestamp) = (try json.member("type", \.string), try json.number("timestamp"))
     }
 }
 
 extension WebValue.Source {
-    fileprivate init?(_ json: JSONValue) {
-        guard let type = json["type"]?.string, let id = json["id"]?.string,
-            let actions = json["actions"]?.all(WebValue.Action.init)
-        else { return nil }
-        (self.type, self.id, self.actions) = (type, id, actions)
+    fileprivate init(_ json: JSONValue) throws(Damaged) {
+        (type, id) = (try json.member("type", \.string), try json.member("id", \.string))
+        actions = try json.all("actions", WebValue.Action.init)
     }
 }
 
 extension WebValue.Action {
-    fileprivate init?(_ json: JSONValue) {
-        guard let type = json["type"]?.string, json.mayHaveNumbers("duration", "x", "y") else { return nil }
-        self.type = type
-        (duration, x, y) = (json["duration"]?.number, json["x"]?.number, json["y"]?.number)
+    fileprivate init(_ json: JSONValue) throws(Damaged) {
+        (type, duration) = (try json.member("type", \.string), try json.number("duration"))
+        (x, y) = (try json.number("x"), try json.number("y"))
         origin = json["origin"].map { $0.string ?? "element" } ?? "viewport"
     }
 }
