@@ -58,9 +58,8 @@ public enum RecordingFormat: String, CaseIterable, Sendable {
     /// Returns whether this first line of a file is a trace's header, valid or not.
     package static func isHeader(_ line: Span<UInt8>) -> Bool {
         guard Scan.begins(line, with: "{") else { return false }
-        var decoder = RequestDecoder()
         do throws(Rejection) {
-            guard case .trace = try decoder.decode(line).first?.body else { return false }
+            guard case .trace = try RequestDecoder.requests(of: line).first?.body else { return false }
             return true
         } catch {
             return error.isHeader
@@ -127,12 +126,8 @@ public enum RecordingError: Error, Equatable, CustomStringConvertible {
             var end = 0
             while end < text.count, text[end] != 0x0a, text[end] != 0x0d { end += 1 }
             let line = text.extracting(..<end)
-            self = Self.isRequest(line) ? .noHeader : .unknown(beginning: Scan.excerpt(line))
+            let isRequest = (try? RequestDecoder.requests(of: line)) != nil
+            self = isRequest ? .noHeader : .unknown(beginning: Scan.excerpt(line))
         }
-    }
-
-    private static func isRequest(_ line: Span<UInt8>) -> Bool {
-        var decoder = RequestDecoder()
-        return (try? decoder.decode(line)) != nil
     }
 }

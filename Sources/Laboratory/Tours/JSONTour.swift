@@ -48,9 +48,8 @@ enum JSONTour {
                 "the keyframes are longer than the \(RequestDecoder.longestLine) bytes of a request: write fewer decimals"
             )
         }
-        var decoder = RequestDecoder()
         do throws(Rejection) {
-            if case .tour(let keyframes)? = try decoder.decode(line.span).first?.body {
+            if case .tour(let keyframes)? = try RequestDecoder.requests(of: line.span).first?.body {
                 return NamedTour(name: object["name"]?.string, keyframes)
             }
         } catch {

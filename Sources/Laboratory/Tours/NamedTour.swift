@@ -45,9 +45,8 @@ package enum TourFormat: String, CaseIterable, Sendable {
         let first = bytes[start...].first { ![0x20, 0x09, 0x0a, 0x0d].contains($0) }
         switch first {
         case UInt8(ascii: "{"):
-            var decoder = RequestDecoder()
             let line = bytes[start...].prefix { $0 != 0x0a }
-            if case .trace? = try? decoder.decode(line.span).first?.body {
+            if case .trace? = try? RequestDecoder.requests(of: line.span).first?.body {
                 throw TourFileError("this is a trace: \"gimbal replay\" plays it")
             }
             return JSONTour.recognizes(bytes) ? .json : .geojson

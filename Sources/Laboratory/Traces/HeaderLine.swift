@@ -28,9 +28,8 @@ package struct HeaderLine: Sendable {
     /// - Throws: `TraceError.noHeader` if the line is not the beginning of a trace.
     package init(_ bytes: [UInt8]) throws(TraceError) {
         self.bytes = bytes
-        var decoder = RequestDecoder()
         do {
-            let requests = try decoder.decode(bytes.span)
+            let requests = try RequestDecoder.requests(of: bytes.span)
             guard requests.count == 1, case .trace(let header) = requests[0].body else { throw TraceError.noHeader }
             self.header = header
             if let camera = requests[0].camera { self.camera = camera }

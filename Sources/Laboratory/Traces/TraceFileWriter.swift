@@ -73,9 +73,8 @@ extension Trace {
     ///
     /// - Parameter end: at least the file's last line.
     package static func ending(behind end: [UInt8]) -> [UInt8] {
-        var decoder = RequestDecoder()
         let separator: [UInt8] = end.last == 0x0a ? [] : [0x0a]
-        if let last = lines(of: end).last, case .traceEnd? = try? decoder.decode(Array(last).span).first?.body {
+        if let last = lines(of: end).last, case .traceEnd? = try? RequestDecoder.requests(of: last.span).first?.body {
             return separator
         }
         return separator + Request.traceEndLine

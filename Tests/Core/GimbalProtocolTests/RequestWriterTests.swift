@@ -15,8 +15,7 @@ func written(_ write: (inout LineWriter) -> Void) -> String {
 
 /// Returns the requests of a line.
 func decode(_ line: String) throws(Rejection) -> [Request] {
-    var decoder = RequestDecoder()
-    return try decoder.decode(Array(line.utf8).span)
+    try RequestDecoder.requests(of: Array(line.utf8).span)
 }
 
 @Suite struct RequestWriterTests {

@@ -159,10 +159,9 @@ private let wrong = JSON.array([.array([])])
 
 @Suite struct SchemaMembersTests {
     private func meaning(of request: JSON) -> String {
-        var decoder = RequestDecoder()
         let line = Array(request.text.utf8)
         do {
-            return try decoder.decode(line.span).map { request in
+            return try RequestDecoder.requests(of: line.span).map { request in
                 let id = request.id.map { String(decoding: line[$0.range], as: UTF8.self) } ?? "none"
                 let body = String(decoding: try request.body.line(), as: UTF8.self)
                 return "\(id) \(request.camera ?? "none") \(request.timeMs ?? 0) \(request.creates) \(body)"
@@ -201,10 +200,9 @@ private let wrong = JSON.array([.array([])])
 
     /// Returns the member that an error about a request names, without its path; `nil` if the request is right.
     private func refused(_ request: JSON) -> String? {
-        var decoder = RequestDecoder()
         let line = Array(request.text.utf8)
         do {
-            _ = try decoder.decode(line.span)
+            _ = try RequestDecoder.requests(of: line.span)
             return nil
         } catch {
             return error.error.field?.split(separator: ".").last.map(String.init) ?? ""

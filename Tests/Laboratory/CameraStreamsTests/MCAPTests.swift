@@ -144,8 +144,7 @@ private func checksum(_ bytes: some Sequence<UInt8>) -> Int {
     }
 
     private func requests(_ line: String) throws -> [Request] {
-        var decoder = RequestDecoder()
-        return try decoder.decode(Array(line.utf8).span)
+        try RequestDecoder.requests(of: Array(line.utf8).span)
     }
 
     private func read(_ follow: (inout MCAPRecording) throws -> Void) throws -> ReadFile {

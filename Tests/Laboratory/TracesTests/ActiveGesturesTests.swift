@@ -71,10 +71,7 @@ private struct RandomLines {
             return input.line
         }
         guard !lines.isEmpty else { return nil }
-        let requests = try lines.dropFirst().flatMap { line -> [Request] in
-            var decoder = RequestDecoder()
-            return try decoder.decode(Array(line.utf8).span)
-        }
+        let requests = try lines.dropFirst().flatMap { try RequestDecoder.requests(of: Array($0.utf8).span) }
         return requests.map(\.body.type).sorted()
     }
 

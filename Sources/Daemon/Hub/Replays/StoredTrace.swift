@@ -49,10 +49,9 @@ public struct StoredTrace: Sendable {
         let hub = Hub(server: "", epochSeed: 0, at: 0)
         let peer = hub.connect(outlet)
         let end = bytes.firstIndex(of: UInt8(ascii: "\n")) ?? bytes.endIndex
-        var decoder = RequestDecoder()
         let requests: [Request]
         do throws(Rejection) {
-            requests = try decoder.decode(bytes.span.extracting(0..<end))
+            requests = try RequestDecoder.requests(of: bytes.span.extracting(0..<end))
         } catch {
             throw Problem(line: 1, message: error.error.message)
         }

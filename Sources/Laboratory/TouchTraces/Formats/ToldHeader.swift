@@ -20,8 +20,7 @@ package struct ToldHeader: Equatable, Sendable {
         guard let members = json?.object, let bytes = json?.bytes, bytes.count <= RequestDecoder.longestLine else {
             return nil
         }
-        var decoder = RequestDecoder()
-        guard let requests = try? decoder.decode(bytes.span), requests.count == 1,
+        guard let requests = try? RequestDecoder.requests(of: bytes.span), requests.count == 1,
             case .trace(let header) = requests[0].body
         else { return nil }
         (self.members, viewport) = (members, header.viewport)

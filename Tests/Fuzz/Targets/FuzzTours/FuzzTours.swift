@@ -8,8 +8,7 @@ import Tours
 /// Whether the daemon accepts the request of a tour.
 private func isTaken(_ tour: NamedTour) -> Bool {
     guard let line = try? ClientRequest.tour(tour.keyframes).line().dropLast() else { return false }
-    var decoder = RequestDecoder()
-    let requests = try? decoder.decode(Array(line).span)
+    let requests = try? RequestDecoder.requests(of: Array(line).span)
     return requests?.count == 1 && line.count <= RequestDecoder.longestLine
 }
 
