@@ -88,7 +88,7 @@ package struct CanonicalScript: Equatable, Sendable {
         var start = 0
         while start < session.count {
             let ids = session[start].touches.map(\.id)
-            change(to: session[start].touches, isTap: isTap, before: start > 0 ? session[start - 1] : nil, session)
+            change(to: session[start].touches, isTap: isTap, session)
             let end = session[start...].firstIndex { $0.touches.map(\.id) != ids } ?? session.count
             if !ids.isEmpty { move(Array(session[start..<end])) }
             start = end
@@ -107,7 +107,7 @@ package struct CanonicalScript: Equatable, Sendable {
         return farthest
     }
 
-    private mutating func change(to touches: [Touch], isTap: Bool, before: TouchFrame?, _ session: [TouchFrame]) {
+    private mutating func change(to touches: [Touch], isTap: Bool, _ session: [TouchFrame]) {
         let gone = numbers.indices.filter { index in
             numbers[index].map { number in !touches.contains { $0.id == number } } ?? false
         }

@@ -34,8 +34,6 @@ package struct Following: Sendable {
     /// The pace if nothing else determines it, in points of the screen per second.
     package static let usualPace = 100.0
 
-    /// How far to each side the line is smoothed, in points of the screen.
-    private static let smoothing = 16.0
     /// How far the camera may be from the line, and the edge of its view from where the bearing puts it, in points.
     private static let tolerance = 4.0
     /// How far apart the line is sampled between its own points, in points, and the maximum number of these samples.
@@ -55,10 +53,9 @@ package struct Following: Sendable {
             throw TourFileError("the line has fewer than two places: there is nothing to follow")
         }
         let zoom = self.zoom(at: first.place, viewportHeight)
-        let path = FollowedPath(
-            line, zoom: zoom, smoothing: Self.smoothing, times: times(of: line, zoom: zoom, &notes))
+        let path = FollowedPath(line, zoom: zoom, times: times(of: line, &notes))
         let samples = path.samples(step: max(Self.step, path.length / Self.mostSteps), look: viewportHeight / 4)
-        let chosen = Self.simplified(samples, most: TourKeyframe.most, tolerance: Self.tolerance)
+        let chosen = Self.simplified(samples)
         var keyframes: [TourKeyframe] = []
         for (last, index) in zip([chosen[0]] + chosen, chosen) {
             let (before, sample) = (samples[last], samples[index])
@@ -89,9 +86,7 @@ package struct Following: Sendable {
     }
 
     /// Returns when the camera is at each of the line's points, or its pace.
-    private func times(
-        of line: FollowedLine, zoom: Double, _ notes: inout TourNotes
-    ) -> FollowedPath.Times {
+    private func times(of line: FollowedLine, _ notes: inout TourNotes) -> FollowedPath.Times {
         let known = line.points.compactMap(\.timeMs)
         if speed == nil, known.count == line.points.count, let start = known.first, let end = known.max(), end > start {
             var latest = start
@@ -114,10 +109,10 @@ package struct Following: Sendable {
     /// Returns the first and the last sample, and those between which all others are nearly on straight segments.
     ///
     /// The segment with the largest error is divided at its furthest sample, until no error exceeds the tolerance.
-    private static func simplified(_ samples: [FollowedPath.Sample], most: Int, tolerance: Double) -> [Int] {
+    private static func simplified(_ samples: [FollowedPath.Sample]) -> [Int] {
         var ways = [Way(0, samples.count - 1, samples)]
-        while ways.count + 1 < most, let widest = ways.indices.max(by: { ways[$0].error < ways[$1].error }),
-            ways[widest].error > tolerance
+        while ways.count + 1 < TourKeyframe.most,
+            let widest = ways.indices.max(by: { ways[$0].error < ways[$1].error }), ways[widest].error > tolerance
         {
             let way = ways[widest]
             ways[widest] = Way(way.start, way.furthest, samples)
@@ -186,14 +181,15 @@ struct FollowedPath {
     /// The first point; the others are relative to it, because sums of small numbers are exact.
     private let origin: MercatorPoint
     private let scale: Double
-    private let smoothing: Double
+
+    /// How far to each side the line is smoothed, in points of the screen.
+    private static let smoothing = 16.0
 
     /// The length in points of the screen.
     var length: Double { along[along.count - 1] }
 
-    init(_ line: FollowedLine, zoom: Double, smoothing: Double, times: Times) {
+    init(_ line: FollowedLine, zoom: Double, times: Times) {
         scale = 256 * Elementary.exp2(zoom) / (2 * .pi)
-        self.smoothing = smoothing
         let places = line.points.map(\.place.normalized)
         origin = places.first.map { MercatorPoint($0) } ?? MercatorPoint(x: 0, y: 0)
         (x, y) = ([0], [0])
@@ -252,7 +248,7 @@ struct FollowedPath {
 
     /// Returns the mean of the line around a place on it, over less and less of the line towards its ends.
     private func smoothed(_ distance: Double) -> (x: Double, y: Double) {
-        let around = min(smoothing, distance, length - distance)
+        let around = min(Self.smoothing, distance, length - distance)
         guard around > 1e-3 else { return place(distance) }
         let (from, to) = (sum(distance - around), sum(distance + around))
         return ((to.x - from.x) / (2 * around), (to.y - from.y) / (2 * around))
