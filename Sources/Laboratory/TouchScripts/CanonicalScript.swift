@@ -51,7 +51,11 @@ package struct CanonicalScript: Equatable, Sendable {
         var pause = 0.0
         for session in sessions {
             if let previous, let first = session.first { pause = max(first.timeMs - previous.timeMs, 0) }
-            if pause > 0 { wait(pause) }
+            if pause > 0 {
+                // Two taps must stay as close together as they were.
+                let count = max(Int((pause / Self.tickMs).rounded(.down)), 1)
+                if count <= 30 { for _ in 0..<count { tick() } } else { tick(count) }
+            }
             perform(session)
             previous = session.last
         }
@@ -75,12 +79,6 @@ package struct CanonicalScript: Equatable, Sendable {
     // MARK: Ticks
 
     private mutating func tick(_ count: Int = 1) { ticks.append(Tick(count: count, fingers: fingers)) }
-
-    private mutating func wait(_ pause: Double) {
-        // Two taps must stay as close together as they were.
-        let count = max(Int((pause / Self.tickMs).rounded(.down)), 1)
-        if count <= 30 { for _ in 0..<count { tick() } } else { tick(count) }
-    }
 
     private mutating func perform(_ session: [TouchFrame]) {
         guard let first = session.first, let last = session.last else { return }
@@ -148,16 +146,11 @@ package struct CanonicalScript: Equatable, Sendable {
         let least = first.touches == last.touches ? 0 : 1
         let count = max(Int(((last.timeMs - first.timeMs) / Self.tickMs).rounded(.up)), least)
         for step in 0..<count {
-            let isLast = step == count - 1
-            moveFingers(
-                to: isLast ? last.touches : Self.touches(frames, at: first.timeMs + Double(step + 1) * Self.tickMs))
+            let time = first.timeMs + Double(step + 1) * Self.tickMs
+            for touch in step == count - 1 ? last.touches : Self.touches(frames, at: time) {
+                if let index = numbers.firstIndex(of: touch.id) { fingers[index] = whole(touch.position) }
+            }
             tick()
-        }
-    }
-
-    private mutating func moveFingers(to touches: [Touch]) {
-        for touch in touches {
-            if let index = numbers.firstIndex(of: touch.id) { fingers[index] = whole(touch.position) }
         }
     }
 

@@ -12,7 +12,7 @@ package struct TouchExport {
     let canonical: CanonicalScript
     /// The fingers in the tool's own format.
     package let bytes: [UInt8]
-    /// The trace made by reading the exported fingers again.
+    /// The trace made by reading the exported fingers again, without options.
     private let trace: Trace
     /// The trace that was exported, without flings.
     private let original: Trace
@@ -36,27 +36,16 @@ package struct TouchExport {
         try header.set([("speed", nil)])
         script.header = ToldHeader(try? JSONValue(header.bytes))
         script.viewport = script.header?.viewport ?? script.viewport
-        canonical = try Self.canonical(script)
-        guard !canonical.ticks.isEmpty else { throw TraceError("contains no touches") }
-        self.bytes = format.bytes(of: canonical)
-        trace = try Self.reading(format, canonical, self.bytes)
-    }
-
-    private static func canonical(_ script: FingerScript) throws(TraceError) -> CanonicalScript {
         guard let canonical = CanonicalScript(script) else {
             let hours = Int(CanonicalScript.longestMs / 3_600_000)
             throw TraceError("has fingers down for more than \(hours) hours: cut it")
         }
-        return canonical
-    }
-
-    /// Returns the trace made by reading the exported fingers again, without options.
-    private static func reading(
-        _ format: ScriptFormat, _ script: CanonicalScript, _ bytes: [UInt8]
-    ) throws -> Trace {
+        guard !canonical.ticks.isEmpty else { throw TraceError("contains no touches") }
+        self.canonical = canonical
+        self.bytes = format.bytes(of: canonical)
         do {
-            let readable = format == format.readable ? bytes : format.readable.bytes(of: script)
-            return try Trace(TraceConverter().trace(of: readable))
+            let readable = format == format.readable ? self.bytes : format.readable.bytes(of: canonical)
+            trace = try Trace(TraceConverter().trace(of: readable))
         } catch is RecordingError {
             throw TraceError("makes a script too long to be read again, over an hour or 4 MiB: cut it")
         }
