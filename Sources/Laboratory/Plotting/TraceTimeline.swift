@@ -38,7 +38,9 @@ package struct TraceTimeline {
                 try learnLimits(state)
             case .event(let event): handle(event)
             case .traceEnded(let ended):
-                finish()
+                // Gestures that are still active are cancelled.
+                for gesture in active.cancelAll() { close(gesture, isCancelled: true) }
+                (hadFingers, hasGestures) = (false, false)
                 camera.durationMs = ended.durationMs
                 (camera.events, camera.rejected) = (ended.events, ended.rejected)
             default: break
@@ -119,13 +121,6 @@ package struct TraceTimeline {
         }
         if let ended = active.handle(report, timeMs) { close(ended, isCancelled: isCancelled) }
         if active.isEmpty { camera.endFocus(isCancelled: isCancelled) }
-    }
-
-    /// Ends the trace: gestures that are still active are cancelled.
-    private mutating func finish() {
-        for gesture in active.cancelAll() { close(gesture, isCancelled: true) }
-        hadFingers = false
-        hasGestures = false
     }
 
     private mutating func close(_ gesture: ActiveGestures<Double>.Gesture, isCancelled: Bool) {

@@ -86,7 +86,10 @@ public struct RecordingReader: Sendable {
             if rest.count >= BinaryEvents.enough { try begin(body) }
         case .unknown: try readUnknown(bytes, body)
         case .lines: try readText(bytes, body)
-        case .objects: try readObjects(bytes, body)
+        case .objects:
+            parser.consumed += bytes.count
+            var position = 0
+            while let piece = splitter?.next(in: bytes, at: &position) { try read(piece, body) }
         case .events(let events): try readEvents(bytes, events, body)
         case .trace: try body(.trace(joined(bytes)))
         }
@@ -217,12 +220,6 @@ public struct RecordingReader: Sendable {
         // An object without an end may be anything.
         self.splitter = isWhole && splitter.start > Self.longestSearch ? nil : splitter
         return 0
-    }
-
-    private mutating func readObjects(_ bytes: Span<UInt8>, _ body: (RecordedFrame) throws -> Void) throws {
-        parser.consumed += bytes.count
-        var position = 0
-        while let piece = splitter?.next(in: bytes, at: &position) { try read(piece, body) }
     }
 
     private mutating func read(_ piece: JSONSplitter.Piece, _ body: (RecordedFrame) throws -> Void) throws {

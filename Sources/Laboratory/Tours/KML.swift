@@ -102,7 +102,12 @@ struct KMLReader {
         while let element = try xml.nextChild() {
             switch element.name {
             case "duration": durationMs = try readDuration(element)
-            case "flyToMode": path = try readMode(element)
+            case "flyToMode":
+                switch try xml.readText(of: element) {
+                case "smooth": path = .smooth
+                case "bounce": path = .flight
+                default: throw TourFileError(line: element.line, "<gx:flyToMode> must be smooth or bounce")
+                }
             case "LookAt", "Camera":
                 guard position == nil else {
                     throw TourFileError(line: element.line, "a <gx:FlyTo> must have one <LookAt> or one <Camera>")
@@ -116,14 +121,6 @@ struct KMLReader {
             return nil
         }
         return TourKeyframe(position, durationMs: durationMs, path: path)
-    }
-
-    private mutating func readMode(_ element: XMLReader.Element) throws(TourFileError) -> TourKeyframe.Path {
-        switch try xml.readText(of: element) {
-        case "smooth": return .smooth
-        case "bounce": return .flight
-        default: throw TourFileError(line: element.line, "<gx:flyToMode> must be smooth or bounce")
-        }
     }
 
     // MARK: Views

@@ -49,11 +49,8 @@ struct RRWeb {
     /// Returns whether an object is an rrweb event, or contains such events.
     static func recognizes(_ text: Span<UInt8>) -> Bool {
         guard let json = try? JSONValue(reading: text) else { return false }
-        return isEvent(json["events"]?.array?.first ?? json)
-    }
-
-    private static func isEvent(_ json: JSONValue) -> Bool {
-        json["type"]?.number != nil && json["timestamp"]?.number != nil && json["data"]?.object != nil
+        let event = json["events"]?.array?.first ?? json
+        return event["type"]?.number != nil && event["timestamp"]?.number != nil && event["data"]?.object != nil
     }
 
     /// Reads an object.
