@@ -232,23 +232,27 @@ final class Sender {
             var batch: [Peer] = []
             swap(&batch, &queue)
             changed.removeAll()
+            var left = batch.count
             for peer in batch where turns.isWithinFairShare(peer) && hasTime(for: peer) && peer.output.dequeue() {
                 serve(peer)
+                left -= 1
             }
-            var end = hasTime ? batch.count : 0
-            for (index, peer) in batch[..<end].enumerated() where peer.output.dequeue() {
-                serve(peer)
-                guard hasTime else {
-                    end = index + 1
-                    break
-                }
-            }
-            if end < batch.count { unfinished.insert(contentsOf: batch[end...].filter(\.output.isQueued), at: 0) }
+            if left > 0 { serveOthers(of: batch, serve) }
             batch.removeAll(keepingCapacity: true)
             if queue.isEmpty { swap(&batch, &queue) }
         }
         changed.removeAll()
         if hasTime { turns.eventsWereSent() }
+    }
+
+    /// Serves those of some peers that are still queued, as long as there is time.
+    private func serveOthers(of batch: [Peer], _ serve: (Peer) -> Void) {
+        var index = 0
+        while index < batch.count, hasTime {
+            if batch[index].output.dequeue() { serve(batch[index]) }
+            index += 1
+        }
+        unfinished.insert(contentsOf: batch[index...].filter(\.output.isQueued), at: 0)
     }
 
     /// Whether more peers may be served in this turn.
