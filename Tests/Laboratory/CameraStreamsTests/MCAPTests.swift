@@ -154,6 +154,14 @@ private func checksum(_ bytes: some Sequence<UInt8>) -> Int {
         return try ReadFile(recording.take())
     }
 
+    @Test func theClockOfAFileStandsStillWhereItsNumbersEnd() throws {
+        let file = try read { recording in
+            recording.follow(try requests(#"{"type":"trace","version":1}"#), [event("reset", 0)]) { .standard }
+            recording.follow(try requests(#"{"type":"stop","timeMs":5}"#), [event("idle", 1e14)]) { nil }
+        }
+        #expect(file.messages.last?.timeNs == 9_200_000_000_000_000_000)
+    }
+
     @Test func eventsTargetsAndRegionsAreWritten() throws {
         let file = try read { recording in
             recording.follow(try requests(#"{"type":"trace","version":1}"#), [event("reset", 0)]) { .standard }

@@ -120,10 +120,11 @@ package struct MCAPRecording {
         writer.add(JSONValue.object(["geojson": .string(text)]).bytes, to: channels.region, at: nanoseconds(atMs))
     }
 
-    /// Returns the file's time at a time of the camera's clock, which has a resolution of a microsecond.
+    /// Returns the file's time at a time of the camera's clock, which has a resolution of a microsecond. The file's
+    /// clock ends after 291 years, and stands still from then on.
     private mutating func nanoseconds(_ timeMs: Double) -> UInt64 {
         nowUs = max(nowUs, (startUs + timeMs * 1000).rounded())
-        return UInt64(nowUs) * 1000
+        return UInt64(min(nowUs, 9.2e15)) * 1000
     }
 
     private mutating func channels(of camera: String) -> Channels {
