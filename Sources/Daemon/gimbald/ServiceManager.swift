@@ -121,8 +121,8 @@ struct ServiceManager {
     /// - Parameter now: milliseconds of the monotonic clock.
     func notifyReloading(at now: Double) { notify("RELOADING=1\nMONOTONIC_USEC=\(UInt64(now * 1000))") }
 
-    /// Asks the manager to wait another ten seconds for the current step.
-    func extendTimeout() { notify("EXTEND_TIMEOUT_USEC=10000000") }
+    /// Asks the manager to wait another ten seconds for the current step, during which the loop does not turn.
+    func extendTimeout() { notify("EXTEND_TIMEOUT_USEC=10000000\nWATCHDOG=1") }
 
     /// Sends the status from the loop, without waiting for a manager that does not read.
     func keepAlive(_ status: String) { notify("WATCHDOG=1\nSTATUS=\(status)", waits: false) }
