@@ -35,6 +35,8 @@ extension SavedCamera {
         guard case .trace(let header) = begun.body, let name = begun.camera, let clock = begun.timeMs else {
             throw SavedState.Damage(description: "a camera has no header")
         }
+        // Beyond that, no process could hand over the camera to the next one.
+        guard abs(clock) <= 9e14 else { throw SavedState.Damage(description: "camera \(name) has an impossible clock") }
         let followed = try decoder.request(subscription)
         guard case .subscribe(_, _, let since?) = followed.body, followed.camera == name
         else { throw SavedState.Damage(description: "camera \(name) has no seq and epoch") }

@@ -1,9 +1,12 @@
 // What survives a run: every camera exactly, and nothing of a truncated or altered state.
 
 import Foundation
-import Hub
+import GimbalProtocol
+import MapCamera
 import TestSupport
 import Testing
+
+@testable import Hub
 
 @Suite struct StateTests {
     /// Requests that give a camera a value in every member.
@@ -101,6 +104,15 @@ import Testing
         for text in ["", "\n", "{}\n", "{}\n{}\n", #"{"type":"end","cameras":0,"checksum":"0"}"# + "\n"] {
             #expect(throws: SavedState.Damage.self) { try SavedState(Array(text.utf8)) }
         }
+    }
+
+    @Test(arguments: [-1e15, 1e15]) func aClockThatNoProcessCouldHandOverIsRefused(clock: Double) throws {
+        func saved(_ clock: Double) -> [UInt8] {
+            let state = CameraState(camera: "main", seq: 1, position: .initial, setup: CameraSetup())
+            return SavedState(isLast: true, cameras: [SavedCamera(state: state, epoch: "1", clock: clock)]).bytes
+        }
+        #expect(throws: SavedState.Damage.self) { try SavedState(saved(clock)) }
+        #expect(try SavedState(saved(clock * 0.9)).count == 1)
     }
 
     // MARK: Resuming
