@@ -5,11 +5,15 @@ package final class BrokerOutbox {
     /// The most unacknowledged messages while events still find room, and the most in total, replies included.
     static let mostEvents = 256
     package static let mostMessages = 1024
+    /// The number of connections over which a message is sent, if they end before it is acknowledged.
+    static let mostTries = 3
 
     private unowned let outside: any Surroundings
     private var pending: [(token: Int, publication: Publication)] = []
     private var lastToken = 0
-    /// How many messages were dropped for lack of room. Only replies count; retained messages are published again.
+    /// The oldest message that was not acknowledged when the last connection ended, and how many ended so in a row.
+    private var unacknowledged = (token: 0, times: 0)
+    /// How many messages were dropped. Retained messages do not count, as they are published again.
     private(set) var dropped = 0
     /// Whether messages go out: the broker is connected, and this process is the node.
     private(set) var isOpen = false
@@ -61,8 +65,14 @@ package final class BrokerOutbox {
     }
 
     /// Closes the outbox: the broker is gone. Retained messages are dropped, as the node publishes the newest instead.
+    /// A message with which several connections in a row have ended is dropped: the broker may end them because of it.
     func close() {
-        isOpen = false
+        defer { isOpen = false }
         pending.removeAll(where: \.publication.isRetained)
+        guard isOpen, let oldest = pending.first?.token else { return }
+        unacknowledged = (oldest, oldest == unacknowledged.token ? unacknowledged.times + 1 : 1)
+        guard unacknowledged.times == Self.mostTries else { return }
+        pending.removeFirst()
+        dropped += 1
     }
 }

@@ -482,6 +482,8 @@ import Testing
         deliver(#"[{"type":"stop","id":1},{"type":"move","update":{"kind":"zoom-to"}}]"#, "set", to: "answers/me")
         let errors = texts(client)
         #expect(errors.count == 2 && errors[1].contains("update.zoom") && !errors[1].contains(#""line""#), "\(errors)")
+        deliver(#"{"type":"get-camera","id":"a"}"#, "get", to: "answers/me" + String(repeating: "/x", count: 99))
+        #expect(texts(client) == [])
         // The bridge may publish there, a publisher may not.
         deliver(#"{"type":"get-camera","id":"a"}"#, "get", to: "gimbal/left/main/set")
         #expect(texts(client) == [])
@@ -570,7 +572,68 @@ import Testing
         source.loseDaemon()
         fleet.pass(5000)
         #expect(fleet.state?.word == .disconnected)
-        #expect(source.log.filter { $0.contains("lack of room") } == ["1976 replies were dropped for lack of room"])
+        let told = source.log.filter { $0.contains("were dropped") }
+        #expect(told == ["1976 messages were dropped: there was no room, or the broker took none of them"])
+    }
+
+    @Test func aReplyForWhichTheBrokerEndsTheConnectionIsDroppedAfterThreeTries() throws {
+        let (fleet, source, _) = pair(events: true)
+        let client = foreign(fleet, "gimbal/left/main/event")
+        fleet.fatal = ["answers/fatal"]
+        ask(source, #"{"type":"ping","id":1}"#, "get", answer: "fatal")
+        fleet.hosts[0].connect().send(#"{"type":"move","update":{"kind":"zoom-in"}}"#)
+        for _ in 0..<10 {
+            fleet.connect(source)
+            fleet.pass(3000)
+        }
+        #expect(fleet.ended == 3)
+        #expect(source.log.contains { $0.hasPrefix("1 messages were dropped") })
+        #expect(texts(client).count { $0.contains(#""type":"camera-changed""#) } == 1)
+        #expect(fleet.state?.word == .ready)
+    }
+
+    @Test func aNodeThatClaimsToSpeakAllTheTimeIsNotFoundSilentAllTheTime() {
+        let (fleet, source, follower) = pair()
+        source.die()
+        let client = foreign(fleet)
+        for _ in 0..<20 {
+            let state = NodeState(
+                .ready, node: "left", instance: "x", generation: 9, version: "1", cameras: ["main"], interval: -1)
+            fleet.publish(Publication("gimbal/left/$state", state.payload), from: client)
+            fleet.pass(1000)
+        }
+        #expect(!follower.log.contains { $0.contains("silent for too long") })
+    }
+
+    @Test func aClientThatMayOnlyWatchIsNoMirror() throws {
+        let (fleet, _, _) = pair()
+        let about = JSON.string(#"{"type":"mirror","camera":"main","follows":[{"node":"other","camera":"main"}]}"#)
+        let hello = #"{"type":"hello","about":\#(about.text)}"#
+        func chain(_ role: Role) -> [String]? {
+            fleet.hosts[0].connect(role: role).send(hello)
+            fleet.pass(10_000)
+            return fleet.retained["gimbal/left/main/camera"].flatMap { CameraStatus.read($0)?.message.follows }?
+                .map(\.node)
+        }
+        fleet.hosts[0].connect().send(#"{"type":"get-camera"}"#)
+        #expect(chain(.watchOnly(because: "of the socket")) == [])
+        #expect(chain(.everything) == ["other"])
+    }
+
+    @Test func answersThatWaitForOthersOfTheirBatchHaveALimit() throws {
+        let (source, client) = moving()
+        let feeder = source.fleet.hosts[0].connect()
+        for number in 0..<240 {
+            feeder.send(#"{"type":"get-camera","camera":"\#(String(repeating: "x", count: 60))\#(1000 + number)"}"#)
+        }
+        let questions = Array(repeating: #"{"type":"cameras"}"#, count: 63) + [#"{"type":"await-idle"}"#]
+        let lines = 12
+        for _ in 0..<lines { ask(source, "[\(questions.joined(separator: ","))]", "get/bad", answer: "bad") }
+        let refused = texts(client).count { $0.contains("limit-reached") && $0.contains("are too long") }
+        // Each keeps about 1 MB, and all at most 8 MiB.
+        #expect((lines - 9...lines - 7).contains(refused), "\(refused)")
+        ask(source, #"[{"type":"ping","id":"a"},{"type":"ping"}]"#, "get/good", answer: "good")
+        #expect(texts(client) == [#"{"type":"pong","id":"a"}"#, #"{"type":"pong"}"#])
     }
 
     @Test func moreFeedsThanThereMayBeAreRefused() {

@@ -67,6 +67,9 @@ final class SimulatedFleet {
     /// Topics that no client may read, and topics that none may publish to.
     var unreadable: Set<String> = []
     var unwritable: Set<String> = []
+    /// Topics for which the broker ends the publisher's connection, and how many connections it has ended so.
+    var fatal: Set<String> = []
+    var ended = 0
     var isUp = true
     var processes: [SimulatedProcess] = []
     var hosts: [HubHost] = []
@@ -119,6 +122,10 @@ final class SimulatedFleet {
             (
                 session.lastUp,
                 { [weak process, unowned self] in
+                    if fatal.contains(publication.topic), let process {
+                        ended += 1
+                        return cut(process)
+                    }
                     let isRefused = unwritable.contains(publication.topic)
                     if !isRefused { accept(publication) }
                     guard let token, let process, let session = process.session else { return }

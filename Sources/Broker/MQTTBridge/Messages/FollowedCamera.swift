@@ -56,8 +56,9 @@ extension FollowedCamera: Described {
         chain = Array((links ?? []).prefix(most))
     }
 
-    /// Whether a text may be an epoch, which is passed on to other readers.
-    static func isEpoch(_ text: String) -> Bool { text.utf8.count <= 64 }
+    /// Whether a text may be an epoch, which is passed on to other readers: printable ASCII, so that a chain fits into
+    /// what a client may say of itself.
+    static func isEpoch(_ text: String) -> Bool { text.utf8.count <= 64 && text.utf8.allSatisfy { 0x20..<0x7f ~= $0 } }
 }
 
 // MARK: Between processes of one daemon

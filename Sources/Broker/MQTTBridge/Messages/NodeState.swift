@@ -36,6 +36,8 @@ package struct NodeState: Equatable, Sendable {
 
     /// The default interval of a node.
     package static let usualInterval = 30_000.0
+    /// The least interval that a mirror goes by.
+    static let leastInterval = 10_000.0
     /// A node that is silent for this many intervals counts as lost.
     static let mostSilentIntervals = 2.5
 

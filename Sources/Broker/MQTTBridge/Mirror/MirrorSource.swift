@@ -49,7 +49,9 @@ struct MirrorSource {
     mutating func disconnected() { node = .unreachable }
 
     mutating func saw(_ state: NodeState, at now: Double) {
-        longestSilence = (state.interval ?? NodeState.usualInterval) * NodeState.mostSilentIntervals
+        // What a node says may be wrong: each silence is logged.
+        let interval = max(state.interval ?? NodeState.usualInterval, NodeState.leastInterval)
+        longestSilence = interval * NodeState.mostSilentIntervals
         node = .heard(state, lostAt: state.word == .ready ? now + longestSilence : nil)
     }
 

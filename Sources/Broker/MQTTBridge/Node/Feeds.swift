@@ -176,7 +176,9 @@ private final class Feed: DaemonReader {
     private struct Pending {
         let submission: Submission
         let ids: [JSONValue?]
-        var answers: [Int: ReceivedLine] = [:]
+        var answers: [Int: [UInt8]] = [:]
+
+        var keptBytes: Int { answers.values.reduce(0) { $0 + $1.count } }
     }
 
     static let mostPending = 256
@@ -186,12 +188,15 @@ private final class Feed: DaemonReader {
     static let mostWaitingForRest = 128
     /// The most bytes that may wait for the daemon.
     static let mostUnsent = 1 << 20
+    /// The most bytes of answers that may wait for the others of their batch.
+    static let mostKept = 8 << 20
 
     private let replies: Replies
     private let onEnd: () -> Void
     private var connection: (any DaemonConnection)?
     private var lastLine = 0
     private var pending: [Int: Pending] = [:]
+    private var keptBytes = 0
     var lastHeard = 0.0
     /// The number of the last line, if lines are counted.
     var lastNumber: Int?
@@ -231,24 +236,35 @@ private final class Feed: DaemonReader {
             // The daemon could not parse the line up to its id, or refuses the connection.
             guard let error = answer.error else { return }
             if error.isOfConnection { return ended(error.message, at: now) }
-            guard let waiting = pending.removeValue(forKey: error.line) else { return }
+            guard let waiting = remove(error.line) else { return }
             return replies.send(answer, id: nil, to: waiting.submission)
         }
         let (number, index) = id.quotientAndRemainder(dividingBy: RequestDecoder.largestBatch)
-        guard var waiting = pending[number], index < waiting.ids.count, waiting.answers[index] == nil else { return }
-        waiting.answers[index] = answer
-        pending[number] = waiting
-        guard waiting.answers.count == waiting.ids.count else { return }
-        pending[number] = nil
-        tell(waiting)
+        guard let waiting = pending[number], index < waiting.ids.count, waiting.answers[index] == nil else { return }
+        pending[number]?.answers[index] = Array(line)
+        keptBytes += line.count
+        if waiting.answers.count + 1 == waiting.ids.count {
+            remove(number).map(tell)
+        } else if keptBytes > Self.mostKept, let most = pending.max(by: { $0.value.keptBytes < $1.value.keptBytes }) {
+            let error = GimbalError(
+                .limitReached, "the answers to this batch are too long, while others wait for theirs")
+            remove(most.key).map { replies.send(error, to: $0.submission) }
+        }
+    }
+
+    private func remove(_ number: Int) -> Pending? {
+        let removed = pending.removeValue(forKey: number)
+        keptBytes -= removed?.keptBytes ?? 0
+        return removed
     }
 
     /// Publishes the answers to requests with ids and to queries, and always why a line was refused.
     private func tell(_ done: Pending) {
-        let errors = done.answers.filter { $0.value.error != nil }.sorted { $0.key < $1.key }
+        let answers = done.answers.mapValues { ReceivedLine($0[...]) }
+        let errors = answers.filter { $0.value.error != nil }.sorted { $0.key < $1.key }
         let atFault = errors.first { $0.value.error?.field != nil }?.key ?? errors.first?.key
         for (index, id) in done.ids.enumerated() {
-            guard let answer = done.answers[index] else { continue }
+            guard let answer = answers[index] else { continue }
             let isBare = answer.type == .ok || answer.error != nil
             if id != nil || index == atFault || !isBare { replies.send(answer, id: id, to: done.submission) }
         }
@@ -266,7 +282,7 @@ private final class Feed: DaemonReader {
         for (_, waiting) in pending.sorted(by: { $0.key < $1.key }) {
             replies.send(GimbalError(.unavailable, "no answer: \(reason)"), to: waiting.submission)
         }
-        pending = [:]
+        (pending, keptBytes) = ([:], 0)
     }
 }
 

@@ -156,7 +156,7 @@ package final class Node {
     /// Logs dropped replies, but only now and then: a client that floods the node must not flood the log.
     private func tellDropped(at now: Double) {
         guard outbox.dropped > lastDropped, nextComplaint <= now else { return }
-        outside.say(.warning, "\(outbox.dropped - lastDropped) replies were dropped for lack of room")
+        outside.say(.warning, "\(outbox.dropped - lastDropped) messages were dropped: there was no room, or the broker took none of them")
         (lastDropped, nextComplaint) = (outbox.dropped, now + 10_000)
     }
 

@@ -298,7 +298,9 @@ final class NodeCameras: DaemonReader {
 
     /// Notes the mirrors of other processes among the daemon's clients.
     private func note(_ page: ClientPage, at now: Double) {
-        for camera in page.clients.compactMap({ $0.about.flatMap(MirroredCamera.init) }) {
+        // A client that may only watch mirrors nothing, whatever it says.
+        for client in page.clients where client.role == .everything {
+            guard let camera = client.about.flatMap(MirroredCamera.init) else { continue }
             mirrored.read[camera.name] = camera.follows
         }
         if page.hasMore, let last = page.clients.last { return askForClients(after: last.number) }
