@@ -92,28 +92,17 @@ public final class DaemonProcess {
         return true
     }
 
-    /// Runs a program of the project to its end.
+    /// Runs a program to its end; a negative status is the signal that killed it.
     public static func run(
         _ program: URL, _ arguments: [String], input: [UInt8] = [], environment: [String: String] = [:]
     ) throws -> (status: CInt, output: String, errors: String) {
-        let process = Process()
-        let (standardInput, output, errors) = (Pipe(), Pipe(), Pipe())
-        process.executableURL = program
-        process.arguments = arguments
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        process.standardInput = standardInput
-        process.standardOutput = output
-        process.standardError = errors
-        try process.run()
-        let writer = Thread {
-            try? standardInput.fileHandleForWriting.write(contentsOf: Data(input))
-            try? standardInput.fileHandleForWriting.close()
+        let running = try RunningProgram(arguments, of: program, environment: environment, readsPipe: true)
+        let writer = running.input.fileHandleForWriting
+        Thread.detachNewThread {
+            try? writer.write(contentsOf: Data(input))
+            try? writer.close()
         }
-        writer.start()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        let errorText = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        return (process.terminationStatus, text, errorText)
+        return running.wait()
     }
 }
 

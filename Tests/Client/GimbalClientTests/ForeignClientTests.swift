@@ -25,16 +25,12 @@ import Testing
         let daemon = try DaemonProcess()
         let proxy = try StandIn.cutting(after: [600, 330], before: daemon.socket)
         let gimbal = Gimbal(path: daemon.socket)
-        let (process, output) = (Process(), Pipe())
-        process.executableURL = client("follow.py")
-        process.arguments = ["--socket", proxy.path, "--count", "10", "left"]
-        process.standardOutput = output
-        try process.run()
+        let follower = try RunningProgram(
+            ["--socket", proxy.path, "--count", "10", "left"], of: client("follow.py"))
         try await waitUntil("the follower has subscribed") { try await gimbal.stats().subscriptions > 0 }
         for bearing in 1...10 { try await gimbal.camera("left").move(.setBearing(Double(bearing))) }
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
+        let (status, text, _) = follower.wait()
+        #expect(status == 0)
         #expect(text.split(separator: "\n") == (1...10).map { "0 0 2 \($0) 0" })
     }
 
@@ -43,24 +39,19 @@ import Testing
         let proxy = try StandIn.cutting(after: [900, 330], before: daemon.socket)
         let gimbal = Gimbal(path: daemon.socket)
         try await gimbal.camera("left").stop()
-        let (process, output) = (Process(), Pipe())
-        process.executableURL = client("follow.py")
-        process.arguments = ["--socket", proxy.path, "--count", "9", "*"]
-        process.standardOutput = output
-        try process.run()
+        let follower = try RunningProgram(["--socket", proxy.path, "--count", "9", "*"], of: client("follow.py"))
         try await waitUntil("the follower has subscribed") { try await gimbal.stats().subscriptions > 0 }
         var text = Data()
         for bearing in 1...9 {
             // A camera made while the client is disconnected is reported in its then current state.
             while bearing == 6, text.count(where: { $0 == 0x0a }) < 5 {
-                text += output.fileHandleForReading.availableData
+                text += follower.output.fileHandleForReading.availableData
             }
             try await gimbal.camera(bearing > 5 ? "new" : "left").move(.setBearing(Double(bearing)))
         }
-        text += output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
-        let lines = String(decoding: text, as: UTF8.self).split(separator: "\n").map(String.init)
+        let (status, rest, _) = follower.wait()
+        #expect(status == 0)
+        let lines = (String(decoding: text, as: UTF8.self) + rest).split(separator: "\n").map(String.init)
         #expect(lines == (1...9).map { "\($0 > 5 ? "new" : "left") 0 0 2 \($0) 0" })
     }
 

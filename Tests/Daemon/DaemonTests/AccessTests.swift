@@ -181,24 +181,20 @@ import UnixSocket
 
     /// A persistent connection of another user.
     private final class Stranger {
-        private let (process, input, output) = (Process(), Pipe(), Pipe())
+        private let program: RunningProgram
 
         init(_ words: [String]) throws {
-            process.executableURL = AccessTests.setpriv
-            process.arguments = words
-            process.standardInput = input
-            process.standardOutput = output
-            try process.run()
+            program = try RunningProgram(words, of: AccessTests.setpriv, readsPipe: true)
         }
 
         func ask(_ line: String) throws -> JSON {
-            try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))
-            return try JSON(String(decoding: output.fileHandleForReading.availableData, as: UTF8.self))
+            try program.input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))
+            return try JSON(String(decoding: program.output.fileHandleForReading.availableData, as: UTF8.self))
         }
 
         func leave() {
-            try? input.fileHandleForWriting.close()
-            process.waitUntilExit()
+            try? program.input.fileHandleForWriting.close()
+            _ = program.wait()
         }
     }
 

@@ -297,14 +297,9 @@ import Testing
     @Test(.needs("systemd-socket-activate")) func itTakesTheSocketThatIsPassed() throws {
         let activate = URL(fileURLWithPath: "/usr/bin/systemd-socket-activate")
         let path = Files.temporary().path
-        let process = Process()
-        process.executableURL = activate
-        process.arguments = ["--listen=\(path)", DaemonProcess.gimbald.path]
-        process.standardError = FileHandle.nullDevice
-        try process.run()
+        let daemon = try RunningProgram(["--listen=\(path)", DaemonProcess.gimbald.path], of: activate)
         defer {
-            process.terminate()
-            process.waitUntilExit()
+            _ = daemon.end(SIGTERM)
             unlink(path)
         }
         #expect(try SocketClient.whenListening(path).ask(#"{"type":"ping"}"#)["type"]?.string == "pong")

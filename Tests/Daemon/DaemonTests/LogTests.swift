@@ -66,12 +66,8 @@ import Testing
         let activate = URL(fileURLWithPath: "/usr/bin/systemd-socket-activate")
         let path = Files.temporary().path
         defer { unlink(path) }
-        let (process, errors) = (Process(), Pipe())
-        process.executableURL = activate
-        process.arguments = ["--listen=\(path)", DaemonProcess.gimbald.path, "--nonsense"]
-        process.standardError = errors
-        try process.run()
-        defer { if process.isRunning { process.terminate() } }
+        let daemon = try RunningProgram(["--listen=\(path)", DaemonProcess.gimbald.path, "--nonsense"], of: activate)
+        defer { if daemon.process.isRunning { daemon.process.terminate() } }
         let client = try SocketClient.whenListening(path)
         try? client.send(#"{"type":"ping","id":1}"#)
         let answer = try JSON(client.receive() ?? "")
@@ -79,8 +75,7 @@ import Testing
         #expect(answer["code"]?.string == "unavailable")
         #expect(answer["message"]?.string?.contains("--nonsense") == true)
         #expect(client.isClosed())
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 64)
+        #expect(daemon.wait().status == 64)
     }
 
     @Test func theServiceManagersStatusSaysWhyTheDaemonCannotStart() throws {

@@ -9,11 +9,11 @@ import Testing
     func whatGimbalWebHasStartedEndsWithIt(signal: CInt) throws {
         let socket = TemporaryPath.fresh("sock")
         defer { for name in [socket, socket + ".lock"] { unlink(name) } }
-        let (process, port) = try start(DaemonProcess.gimbal, ["web", "--no-open", "--socket", socket])
+        let (web, port) = try start(DaemonProcess.gimbal, ["web", "--no-open", "--socket", socket])
         _ = try HTTPClient(port)
         _ = try SocketClient(socket)
-        kill(process.processIdentifier, signal)
-        process.waitUntilExit()
+        kill(web.process.processIdentifier, signal)
+        web.process.waitUntilExit()
         try waitUntil("the page's server has ended") { (try? HTTPClient(port)) == nil }
         try waitUntil("the daemon has ended") { (try? SocketClient(socket)) == nil }
     }
@@ -21,30 +21,24 @@ import Testing
     @Test func gimbalWebEndsInOrderWhileClientsConnect() throws {
         let program = DaemonProcess.gimbal.deletingLastPathComponent().appendingPathComponent("gimbal-web")
         for round in 0..<UInt32(8) {
-            let (process, port) = try start(program, ["--socket", TemporaryPath.fresh("sock")])
+            let (web, port) = try start(program, ["--socket", TemporaryPath.fresh("sock")])
             let clients = try (0..<3).map { _ in try HTTPClient(port) }
             usleep(round * 200)
-            kill(process.processIdentifier, SIGTERM)
-            process.waitUntilExit()
-            #expect(process.terminationReason == .exit && process.terminationStatus == 0)
-            let errors = try #require(process.standardError as? Pipe).fileHandleForReading.readDataToEndOfFile()
-            #expect(String(decoding: errors, as: UTF8.self) == "")
+            let (status, _, errors) = web.end(SIGTERM)
+            #expect(status == 0 && errors == "")
             withExtendedLifetime(clients) {}
         }
     }
 
     /// Starts a program; returns it and the port of the link that it prints.
-    private func start(_ program: URL, _ arguments: [String]) throws -> (process: Process, port: Int) {
-        let (process, output) = (Process(), Pipe())
-        (process.executableURL, process.arguments) = (program, arguments)
-        (process.standardOutput, process.standardError) = (output, Pipe())
-        try process.run()
+    private func start(_ program: URL, _ arguments: [String]) throws -> (web: RunningProgram, port: Int) {
+        let web = try RunningProgram(arguments, of: program)
         var link = ""
         while !link.hasSuffix("\n") {
-            let data = output.fileHandleForReading.availableData
+            let data = web.output.fileHandleForReading.availableData
             try #require(!data.isEmpty)
             link += String(decoding: data, as: UTF8.self)
         }
-        return (process, try #require(URL(string: link.trimmingCharacters(in: .whitespacesAndNewlines))?.port))
+        return (web, try #require(URL(string: link.trimmingCharacters(in: .whitespacesAndNewlines))?.port))
     }
 }

@@ -4,79 +4,6 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A `gimbal` that runs beside the test.
-final class Running {
-    let process = Process()
-    let input = Pipe()
-    let output = Pipe()
-    private let errors = Pipe()
-
-    /// - Parameters:
-    ///   - before: the program, with arguments, that runs it.
-    ///   - outputBlocks: whether a write to its standard output waits for room.
-    init(
-        _ arguments: [String], before: [String] = [], environment: [String: String] = [:], readsPipe: Bool = false,
-        outputBlocks: Bool = true
-    ) throws {
-        if !outputBlocks { _ = fcntl(output.fileHandleForWriting.fileDescriptor, F_SETFL, O_NONBLOCK) }
-        let words = before + [DaemonProcess.gimbal.path] + arguments
-        process.executableURL = URL(fileURLWithPath: words[0])
-        process.arguments = Array(words.dropFirst())
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        process.standardInput = readsPipe ? input : FileHandle.nullDevice
-        process.standardOutput = output
-        process.standardError = errors
-        try process.run()
-    }
-
-    /// Writes to its standard input and waits until it has read everything.
-    func write(_ text: String) throws {
-        try input.fileHandleForWriting.write(contentsOf: Data(text.utf8))
-        try waitUntil("it has read all of it") {
-            var unread: CInt = -1
-            return ioctl(input.fileHandleForWriting.fileDescriptor, UInt(FIONREAD), &unread) == 0 && unread == 0
-        }
-    }
-
-    /// Sends a signal and waits for the end; a negative status is the signal that killed the process.
-    func end(_ signal: CInt) -> (status: CInt, output: String, errors: String) {
-        kill(process.processIdentifier, signal)
-        return wait()
-    }
-
-    func wait() -> (status: CInt, output: String, errors: String) {
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        let said = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        let status = process.terminationStatus
-        return (process.terminationReason == .exit ? status : -status, text, said)
-    }
-
-    /// Waits until it waits itself, with its output's pipe full, or has ended.
-    func waitUntilFull() throws {
-        try waitUntil("it waits for a reader") {
-            var unread: CInt = 0
-            _ = ioctl(output.fileHandleForReading.fileDescriptor, UInt(FIONREAD), &unread)
-            let state = try? String(contentsOfFile: "/proc/\(process.processIdentifier)/stat", encoding: .utf8)
-            return unread > 60_000 && state?.contains(") R ") != true
-        }
-    }
-
-    /// Whether it has begun to read from its file.
-    func hasRead(_ path: String) -> Bool {
-        let folder = "/proc/\(process.processIdentifier)/fd"
-        let numbers = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        for number in numbers {
-            guard (try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\(number)")) == path,
-                let info = try? String(
-                    contentsOfFile: "/proc/\(process.processIdentifier)/fdinfo/\(number)", encoding: .utf8)
-            else { continue }
-            return !info.contains("pos:\t0\n")
-        }
-        return false
-    }
-}
-
 @Suite struct CommandLineSignalTests {
     @Test(arguments: [["edit", "--speed", "2"], ["cut", "--until", "1s"], ["run"], ["shrink"]])
     func whatIsMadeOfAPipeThatASignalEndsTakesNoFilesPlace(_ words: [String]) throws {
@@ -84,7 +11,7 @@ final class Running {
         let file = try folder.write("whole.ndjson", "what was there\n")
         let output = words == ["run"] ? [] : ["-o", file, "--force"]
         let command = words == ["shrink"] ? ["--", "false", "{}"] : []
-        let running = try Running(words + ["-"] + output + command, readsPipe: true)
+        let running = try RunningProgram(words + ["-"] + output + command, readsPipe: true)
         let line = #"{"type":"move","timeMs":0,"update":{"kind":"zoom-in"}}"#
         try running.write("{\"type\":\"trace\",\"version\":1}\n\(line)\n")
         let (status, _, _) = running.end(SIGINT)
@@ -113,7 +40,7 @@ final class Running {
         let isConverted = words.first == "convert"
         let text = isConverted ? String(repeating: getevent, count: 2000) : Self.longTrace
         let input = try folder.write("in.ndjson", text)
-        let running = try Running(words.map { $0.contains(".") ? folder.path($0) : $0 })
+        let running = try RunningProgram(words.map { $0.contains(".") ? folder.path($0) : $0 })
         try waitUntil("it has begun to read") { running.hasRead(input) }
         let (status, output, _) = running.end(signal)
         // It had not finished, and it did not continue to its end.
@@ -146,7 +73,7 @@ final class Running {
     @Test(arguments: [(SIGINT, CInt(0)), (SIGTERM, -SIGTERM)])
     func aLiveRecordingIsWholeWhenASignalEndsIt(_ signal: CInt, _ expected: CInt) throws {
         let folder = Folder()
-        let running = try Running(["convert", "-", "-o", folder.path("out.ndjson")], readsPipe: true)
+        let running = try RunningProgram(["convert", "-", "-o", folder.path("out.ndjson")], readsPipe: true)
         try running.write(String(getevent.prefix(10)))
         // The data in the pipe when the signal arrives is still used.
         try running.input.fileHandleForWriting.write(contentsOf: Data(getevent.dropFirst(10).utf8))
@@ -159,7 +86,7 @@ final class Running {
     }
 
     @Test func whatCameUntilTheSignalIsInspected() throws {
-        let running = try Running(["inspect", "-", "--json"], readsPipe: true)
+        let running = try RunningProgram(["inspect", "-", "--json"], readsPipe: true)
         try running.write(getevent)
         let (status, output, _) = running.end(SIGINT)
         #expect(status == 0)
@@ -175,7 +102,7 @@ final class Running {
     @Test func whatIsNamedBehindAPipeThatASignalEndsIsSaidNotToBeChecked() throws {
         let folder = Folder()
         let trace = try folder.write("wrong.ndjson", "{}\n")
-        let running = try Running(["check", "-", trace], readsPipe: true)
+        let running = try RunningProgram(["check", "-", trace], readsPipe: true)
         try running.write(#"{"type":"trace","version":1}"# + "\n")
         let (status, output, errors) = running.end(SIGINT)
         #expect(status == -SIGINT || status == 130)
@@ -186,7 +113,7 @@ final class Running {
     @Test func aSecondSignalEndsAtOnceAndLeavesNothing() throws {
         let folder = Folder()
         let input = try folder.write("in.ndjson", Self.longTrace)
-        let running = try Running(["plot", input, "-o", folder.path("out.svg")])
+        let running = try RunningProgram(["plot", input, "-o", folder.path("out.svg")])
         try waitUntil("it has begun to read") { running.hasRead(input) }
         kill(running.process.processIdentifier, SIGSTOP)
         kill(running.process.processIdentifier, SIGINT)
@@ -200,12 +127,12 @@ final class Running {
     @Test func aPipeThatDoesNotBlockIsWaitedFor() throws {
         let folder = Folder()
         let trace = try folder.write("in.ndjson", Self.longTrace)
-        let running = try Running(["convert", trace], outputBlocks: false)
+        let running = try RunningProgram(["convert", trace], outputBlocks: false)
         try running.waitUntilFull()
         let (status, output, errors) = running.wait()
         let isWhole = output == Self.longTrace
         #expect(status == 0 && isWhole, "\(errors)")
-        let stopped = try Running(["convert", trace], outputBlocks: false)
+        let stopped = try RunningProgram(["convert", trace], outputBlocks: false)
         try stopped.waitUntilFull()
         #expect(stopped.end(SIGTERM).status == -SIGTERM)
     }
@@ -224,7 +151,7 @@ final class Running {
     @Test func anAnimationThatIsInterruptedStops() throws {
         let daemon = try DaemonProcess()
         let client = try daemon.subscriber()
-        let running = try Running(
+        let running = try RunningProgram(
             ["animate", "--zoom", "9", "--duration", "1h"], environment: ["GIMBAL_SOCKET": daemon.socket])
         _ = try client.receive(until: "move-started")
         #expect(running.end(SIGINT).status == -SIGINT)
@@ -283,7 +210,7 @@ final class Running {
         let daemon = try DaemonProcess()
         let folder = Folder()
         let client = try SocketClient(daemon.socket)
-        let running = try Running(
+        let running = try RunningProgram(
             ["record", "-o", folder.path("out.ndjson")], environment: ["GIMBAL_SOCKET": daemon.socket])
         try waitUntil("it has subscribed") { try client.counter("subscriptions") == 1 }
         try client.send(#"{"type":"stop"}"#)

@@ -104,7 +104,7 @@ func subcommands() throws -> [String] {
     ])
     func aWatcherSeesWhatItAsksFor(events: String, line: String, seen: [String]) throws {
         let daemon = try DaemonProcess()
-        let watcher = try Running(
+        let watcher = try RunningProgram(
             ["watch", "--events", events, "--count", "\(seen.count)", "--socket", daemon.socket])
         let client = try SocketClient(daemon.socket)
         try waitUntil("the watcher has subscribed") { try client.counter("subscriptions") == 1 }
@@ -126,7 +126,7 @@ func subcommands() throws -> [String] {
             {"type":"trace-end"}
 
             """)
-        let replay = try Running(["replay", "--socket", daemon.socket, trace])
+        let replay = try RunningProgram(["replay", "--socket", daemon.socket, trace])
         let other = try SocketClient(daemon.socket)
         try waitUntil("there is a replay to be ended") {
             try other.ask(#"{"type":"end-replay","id":1}"#)["type"]?.string == "ok"
@@ -156,7 +156,7 @@ func subcommands() throws -> [String] {
     @Test func aWatcherOfAllComesBackToTheNextDaemon() throws {
         let state = Folder()
         let daemon = try DaemonProcess(["--state-dir", state.path])
-        let watcher = try Running(
+        let watcher = try RunningProgram(
             ["watch", "--all", "--reconnect", "--events", "idle", "--count", "4", "--socket", daemon.socket])
         // Without a terminal, notices about subscriptions are not printed: the first line is an event. Until the
         // watcher has subscribed, no client sees what the camera does.
@@ -191,7 +191,7 @@ func subcommands() throws -> [String] {
     ///   - watcher: starts it, to end after one idle event.
     ///   - meanwhile: what happens while the daemon is away, at its socket's path.
     private func watched(
-        from socket: String, by watcher: () throws -> Running, meanwhile: () throws -> Void
+        from socket: String, by watcher: () throws -> RunningProgram, meanwhile: () throws -> Void
     ) throws -> (status: CInt, event: JSON?) {
         let daemon = try DaemonProcess(socket: socket)
         let running = try watcher()
@@ -215,7 +215,7 @@ func subcommands() throws -> [String] {
         let (own, other) = (Folder(), Folder())
         let another = try DaemonProcess(socket: other.path("gimbal.sock"))
         let (status, event) = try watched(from: own.path("gimbal.sock")) {
-            try Running(
+            try RunningProgram(
                 ["watch", "--reconnect", "--events", "idle", "--count", "1"],
                 environment: ["GIMBAL_SOCKET": "", "RUNTIME_DIRECTORY": own.path, "XDG_RUNTIME_DIR": other.path])
         } meanwhile: {
@@ -232,9 +232,11 @@ func subcommands() throws -> [String] {
         let folder = Folder()
         let socket = folder.path("gimbal.sock")
         let (status, event) = try watched(from: socket) {
-            try Running(
-                ["watch", "--reconnect", "--events", "idle", "--count", "1", "--socket", socket],
-                before: ["/usr/bin/setpriv", "--bounding-set=-all"])
+            try RunningProgram(
+                [
+                    "--bounding-set=-all", DaemonProcess.gimbal.path, "watch", "--reconnect", "--events", "idle",
+                    "--count", "1", "--socket", socket,
+                ], of: URL(fileURLWithPath: "/usr/bin/setpriv"))
         } meanwhile: {
             let closed = try ListeningSocket(path: socket, mode: 0)
             waitForAttempts()

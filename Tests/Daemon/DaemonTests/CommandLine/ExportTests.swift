@@ -143,7 +143,7 @@ import Testing
 
     @Test func scrcpyLiftsTheFingersThatAreDownWhenASignalComes() throws {
         let server = ["--scrcpy-server", path("jar"), "--scrcpy-version", "3.3.1"]
-        let running = try Running(
+        let running = try RunningProgram(
             ["perform", Files.sample("pinch-and-rotate"), "--adb", phone(version: "3.3.1")] + server)
         func bytes() -> [UInt8] { FileManager.default.contents(atPath: path("bytes")).map { [UInt8]($0) } ?? [] }
         try waitUntil("two fingers move") { bytes().count >= 32 * 10 }

@@ -8,8 +8,8 @@ import Testing
     /// Returns a recorder that has subscribed.
     private func recorder(
         _ daemon: DaemonProcess, _ arguments: [String] = [], watch: SocketClient
-    ) throws -> Running {
-        let recorder = try Running(["record", "--socket", daemon.socket] + arguments)
+    ) throws -> RunningProgram {
+        let recorder = try RunningProgram(["record", "--socket", daemon.socket] + arguments)
         try waitUntil("it has subscribed") { try watch.counter("subscriptions") == 1 }
         return recorder
     }

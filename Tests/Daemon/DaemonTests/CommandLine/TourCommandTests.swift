@@ -35,7 +35,7 @@ import Testing
         let daemon = try DaemonProcess()
         let folder = Folder()
         let client = try daemon.subscriber()
-        let running = try Running(
+        let running = try RunningProgram(
             ["tour", try folder.write("long.json", tour(3_600_000))], environment: ["GIMBAL_SOCKET": daemon.socket])
         _ = try client.receive(until: "move-started")
         #expect(running.end(SIGINT).status == -SIGINT)
@@ -140,7 +140,7 @@ import Testing
         let client = try SocketClient(daemon.socket)
         let folder = Folder()
         let file = folder.path("recorded")
-        let running = try Running(
+        let running = try RunningProgram(
             ["tour", "--record", "--to", format, "-o", file], environment: ["GIMBAL_SOCKET": daemon.socket])
         try waitUntil("it has subscribed") { try client.counter("subscriptions") == 1 }
         for zoom in [5, 7, 6] {
