@@ -247,7 +247,7 @@ func subcommands() throws -> [String] {
     }
 
     @Test func noDaemonIsOneClearLine() throws {
-        for arguments in [["get"], ["watch"], ["send", "{}"], ["replay", Files.sample("tilt")]] {
+        for arguments in [["get"], ["watch"], ["record"], ["send", "{}"], ["replay", Files.sample("tilt")]] {
             let (status, output, errors) = try gimbal(nil, arguments)
             #expect(status == 69 && output.isEmpty)
             #expect(errors.contains("/nonexistent/gimbal.sock") && errors.contains("gimbald"), "\(errors)")

@@ -91,6 +91,38 @@ import Testing
         #expect(errors.contains(expected), "\(errors)")
     }
 
+    /// Without a daemon, so that a request would fail differently.
+    @Test(arguments: [
+        "move", "move --zoom", "move --zoom high", "move --zoom nan", "move --target 49", "move --target 49,1,2",
+        "move --target 49,east", "move --zoom-in --zoom-out", "move --zoom-in --zoom 3",
+        "move --scroll-by 1,2 --bearing 3", "move --focus 1,2", "move --zoom 3 --focus 1,2",
+        "move --zoom 3 --camera a/b", "move 3", "move -- -1,2", "animate --zoom 3 --easing bouncy", "animate",
+        "fit 1,2", "fit", "fit 3,2 1,4", "fit 1,2 3,4 --padding 1,2", "bounds 1,2", "bounds 3,4 1,2",
+        "bounds 1,2 3,4 --none", "zoom-range 4", "zoom-range 4 5 6", "zoom-range 4 5 --min 3", "viewport 390",
+        "viewport 390x", "viewport x", "gestures --fly", "project", "unproject 1", "remove", "remove a/b",
+        "cameras --camera left", "home 1,2", "home 1,2,3 --none", "home --after 5s", "home 1,2,3 --after 1ms",
+        "attract a --none", "edit x --speed max", "edit x --start 1", "edit x --bounds 1,2,3",
+        "edit x --zoom-range 9,3", "edit x --trim-idle -1", "edit x", "shrink x -- true", "player", "player stop",
+        "player seek", "player seek soon", "player seek 1s --marker a", "player speed", "player speed 0",
+        "player step 0", "player pause 1", "player pause --marker a", "player seek --marker ", "mark", "mark ",
+        "replay", "replay --from 2s --until 1s x", "replay --loop 0 x", "replay --loop often x",
+        "replay --idle-limit -1 x", "record --duration -5", "record --duration soon", "record --camera a/b",
+        "cut - --from 2s --until 1s", "cut - --from -1s", "cut - --until soon", "wait --timeout x", "wait --timeout -1",
+        "wait --timeout 3601s", "wait --timeout 61m", "wait --timeout ", "convert - --viewport 0x0",
+        "convert - --viewport 1e300x1", "convert - --viewport 390", "convert - --to maestro", "convert - --expected x",
+        "plot - --trace 0", "expect - --zoom high", "expect - --tolerance 1pt", "make jump", "make pinch --scale 0",
+        "perform - --scrcpy-version 3.3.1", "check", "lease --for 2h -- true", "tour", "tour a --record",
+        "tour --record --trace", "tour --record --zoom 3", "tour a --for 1s", "tour a --to kml --trace", "tour a -o b",
+        "tour a --no-wait --trace", "tour a --to gpx", "tour a --zoom 3 --height 4", "tour a --speed 3 --speed-up 4",
+        "tour a --zoom 1", "tour a --viewing-angle 66", "tour a --speed-up 0", "tour a --height nan",
+    ])
+    func wrongUsageIsToldBeforeAnythingIsReadOrSent(_ line: String) throws {
+        let words = line.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+        let (status, output, errors) = try gimbal(nil, words)
+        #expect(status == 64 && output.isEmpty && errors.hasPrefix("Error: "), "\(status) \(output) \(errors)")
+        #expect(errors.contains("\nUsage: gimbal \(words[0])"), "\(errors)")
+    }
+
     @Test(arguments: [
         ("plot x.ndjson -o t.gif", "gimbal plot"), ("get --camera a --camera b", "gimbal get"), ("wach", "gimbal"),
     ])

@@ -22,14 +22,6 @@ import Testing
         #expect(checked.status == 0 && checked.output.isEmpty)
     }
 
-    @Test(arguments: [
-        ["--speed", "max"], ["--start", "1"], ["--bounds", "1,2,3"], ["--zoom-range", "9,3"], ["--trim-idle", "-1"], [],
-    ])
-    func whatCannotBeMeantIsRefused(_ options: [String]) throws {
-        let refused = try gimbal(nil, ["edit", sample] + options)
-        #expect(refused.status == 64 && refused.output.isEmpty && !refused.errors.isEmpty)
-    }
-
     @Test func aTraceIsMadeSmallForACommand() throws {
         let trace = """
             {"type":"trace","version":1}
@@ -48,7 +40,6 @@ import Testing
         #expect(fails.status == 1)
         let never = try gimbal(nil, ["shrink", sample, "--", "true", "{}"])
         #expect(never.status == 1 && never.errors.contains("does not fail"))
-        #expect(try gimbal(nil, ["shrink", sample, "--", "true"]).status == 64)
     }
 
     @Test func theFileOfATrialIsInTheFolderForSuchFilesAndGoesWithTheCommand() throws {

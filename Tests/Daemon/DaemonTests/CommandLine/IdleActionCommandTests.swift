@@ -34,11 +34,6 @@ import Testing
         #expect(try answer(daemon, "home --none")["idleAction"] == nil)
     }
 
-    @Test(arguments: ["home 1,2", "home 1,2,3 --none", "home --after 5s", "home 1,2,3 --after 1ms", "attract a --none"])
-    func whatCannotBeMeantIsAUsageError(_ words: String) throws {
-        #expect(try gimbal(daemon, words.split(separator: " ").map(String.init)).status == 64)
-    }
-
     @Test func tracesOfTheFolderArePlayedAndARestartInPlaceReadsThemAnew() throws {
         #expect(try answer(daemon, "traces")["traces"]?.array?.compactMap { $0["trace"]?.string } == ["tour.ndjson"])
         #expect(daemon.logs("bad.ndjson is skipped: line 2: ") && daemon.logs("pipe is skipped: "))

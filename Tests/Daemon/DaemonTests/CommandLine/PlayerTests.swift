@@ -289,17 +289,6 @@ import Testing
         #expect(none.status == 1 && none.errors.contains("no replay"))
     }
 
-    @Test func whatThePlayerCannotDoIsAUsageError() throws {
-        for words in [
-            [], ["stop"], ["seek"], ["seek", "soon"], ["seek", "1s", "--marker", "a"], ["speed"],
-            ["speed", "0"],
-            ["step", "0"], ["pause", "1"], ["pause", "--marker", "a"], ["seek", "--marker", ""],
-        ] {
-            #expect(try gimbal(nil, ["player"] + words).status == 64, "\(words)")
-        }
-        #expect(try gimbal(nil, ["mark", ""]).status == 64 && gimbal(nil, ["mark"]).status == 64)
-    }
-
     @Test func theOptionsOfAReplayAreTheHeadersMembers() throws {
         let daemon = try DaemonProcess()
         let trace = try minute()
@@ -314,12 +303,6 @@ import Testing
         #expect(types.count { $0 == "reset" } == 2 && types.last == "trace-ended")
         let times = try part.output.compactMap { try JSON($0)["timeMs"]?.number }
         #expect(times.min() ?? 0 >= 950 && times.max() == 2000)
-        for words in [
-            ["--from", "2s", "--until", "1s"], ["--loop", "0"], ["--loop", "often"],
-            ["--idle-limit", "-1"],
-        ] {
-            #expect(try gimbal(daemon, ["replay"] + words + [trace]).status == 64, "\(words)")
-        }
         let time = try gimbal(daemon, ["convert", "--from", "2s", trace])
         #expect(time.status == 64 && time.errors.contains("Unknown option '--from'. Did you mean '--from-"), "\(time)")
     }

@@ -161,12 +161,4 @@ import Testing
         let (damaged, findings, _) = try gimbal(nil, ["check", file])
         #expect(damaged == 0, "\(findings)")
     }
-
-    @Test func wrongUsageIsTold() throws {
-        for arguments in [["--duration", "-5"], ["--duration", "soon"], ["--camera", "a b"]] {
-            #expect(try gimbal(nil, ["record"] + arguments).status == 64)
-        }
-        let (status, _, errors) = try gimbal(nil, ["record", "--socket", "/nonexistent/gimbal.sock"])
-        #expect(status == 69 && errors.contains("no daemon"))
-    }
 }

@@ -96,16 +96,6 @@ import Testing
         #expect(trace.errors.hasSuffix("tilt.ndjson: this is a trace: \"gimbal replay\" plays it\n"), "\(trace.errors)")
     }
 
-    @Test(arguments: [
-        [], ["a", "--record"], ["--record", "--trace"], ["--record", "--zoom", "3"], ["a", "--for", "1s"],
-        ["a", "--to", "kml", "--trace"], ["a", "-o", "b"], ["a", "--no-wait", "--trace"], ["a", "--to", "gpx"],
-        ["a", "--zoom", "3", "--height", "4"], ["a", "--speed", "3", "--speed-up", "4"], ["a", "--zoom", "1"],
-        ["a", "--viewing-angle", "66"], ["a", "--speed-up", "0"], ["a", "--height", "nan"],
-    ]) func optionsThatMeanNothingTogetherAreAUsageError(_ words: [String]) throws {
-        let (status, output, errors) = try gimbal(nil, ["tour"] + words)
-        #expect(status == 64 && output.isEmpty && errors.contains("Usage: gimbal tour"), "\(words): \(errors)")
-    }
-
     @Test(.needs("unzip", "python3")) func aKMZFileIsReadByItsNameAndOneFromAPipeIsRefused() throws {
         let folder = Folder()
         let script = #"cp "$1" "$2/doc.kml" && cd "$2" && python3 -m zipfile -c alps.kmz doc.kml && "$0" tour"#
