@@ -7,22 +7,25 @@ import Testing
 @testable import GimbalClient
 
 @Suite struct ForeignClientTests {
+    private let daemon: DaemonProcess
+
+    init() throws { daemon = try DaemonProcess() }
+
     private func client(_ name: String) -> URL {
         Files.root.appendingPathComponent("Protocols/examples/clients/\(name)")
     }
 
     private func run(
-        _ name: String, _ arguments: [String] = [], socket: String, input: String = ""
+        _ name: String, _ arguments: [String] = [], socket: String? = nil, input: String = ""
     ) throws -> (status: CInt, output: [String], errors: String) {
         let (status, output, errors) = try DaemonProcess.run(
-            client(name), arguments, input: Array(input.utf8), environment: ["GIMBAL_SOCKET": socket])
+            client(name), arguments, input: Array(input.utf8), environment: ["GIMBAL_SOCKET": socket ?? daemon.socket])
         return (status, output.split(separator: "\n").map(String.init), errors)
     }
 
     // MARK: follow.py
 
     @Test(.needs("python3")) func aFollowerSeesEveryPositionThoughConnectionsBreak() async throws {
-        let daemon = try DaemonProcess()
         let proxy = try StandIn.cutting(after: [600, 330], before: daemon.socket)
         let gimbal = Gimbal(path: daemon.socket)
         let follower = try RunningProgram(
@@ -35,7 +38,6 @@ import Testing
     }
 
     @Test(.needs("python3")) func aFollowerOfAllSeesThoseToComeThoughConnectionsBreak() async throws {
-        let daemon = try DaemonProcess()
         let proxy = try StandIn.cutting(after: [900, 330], before: daemon.socket)
         let gimbal = Gimbal(path: daemon.socket)
         try await gimbal.camera("left").stop()
@@ -56,8 +58,7 @@ import Testing
     }
 
     @Test(.needs("python3")) func aFollowerSaysWhyItEnds() throws {
-        let daemon = try DaemonProcess()
-        let refused = try run("follow.py", ["a b"], socket: daemon.socket)
+        let refused = try run("follow.py", ["a b"])
         #expect(refused.status == 1 && refused.output.isEmpty && refused.errors.contains("camera must be"))
         let alone = try run("follow.py", socket: "/nonexistent/gimbal.sock")
         #expect(alone.status == 1 && alone.errors.contains("/nonexistent/gimbal.sock"))
@@ -66,8 +67,7 @@ import Testing
     // MARK: touch.py
 
     @Test(.needs("python3")) func fingersFromALanguageWithoutARecognizerPinch() throws {
-        let daemon = try DaemonProcess()
-        let touched = try run("touch.py", socket: daemon.socket)
+        let touched = try run("touch.py")
         #expect(touched.status == 0 && touched.errors.isEmpty, "\(touched.errors)")
         // From 100 points apart to 500.
         let zooms = touched.output.compactMap(Double.init)
@@ -77,20 +77,18 @@ import Testing
     // MARK: feed.sh
 
     @Test(.needs("socat", "jq")) func aFeederShowsWhatItsRequestsDo() throws {
-        let daemon = try DaemonProcess()
         let input = """
             {"type":"move","update":{"kind":"zoom-to","zoom":12}}
             [{"type":"pinch","phase":"changed","scale":1},{"type":"pinch","phase":"changed","scale":2}]
             {"type":"move","camera":"left","update":{"kind":"set-bearing","bearing":90}}
             """
-        let fed = try run("feed.sh", socket: daemon.socket, input: input + "\n")
+        let fed = try run("feed.sh", input: input + "\n")
         #expect(fed.status == 0 && fed.errors.isEmpty, "\(fed.errors)")
         #expect(fed.output == ["0 0 12 0 0", "0 0 13 0 0", "0 0 2 90 0"])
     }
 
     @Test(.needs("socat", "jq")) func aFeederStopsAtWhatIsRefused() throws {
-        let daemon = try DaemonProcess()
-        let fed = try run("feed.sh", socket: daemon.socket, input: "{\"type\":\"stop\"}\n{\"type\":\"fly\"}\n")
+        let fed = try run("feed.sh", input: "{\"type\":\"stop\"}\n{\"type\":\"fly\"}\n")
         #expect(fed.status == 1 && fed.output == ["0 0 2 0 0"])
         #expect(fed.errors.contains("line 2") && fed.errors.contains("fly"))
         let alone = try run("feed.sh", socket: "/nonexistent/gimbal.sock", input: "{\"type\":\"stop\"}\n")

@@ -29,8 +29,11 @@ func subcommands() throws -> [String] {
 }
 
 @Suite struct CommandLineTests {
+    private let daemon: DaemonProcess
+
+    init() throws { daemon = try DaemonProcess() }
+
     @Test func theFirstExamplesOfTheHelpWorkAsTheyArePrinted() throws {
-        let daemon = try DaemonProcess()
         let folder = Folder()
         let help = try gimbal(nil, ["--help"]).output
         let examples = help.drop { $0 != "Examples:" }.dropFirst().prefix { $0.hasPrefix("  gimbal ") }
@@ -47,7 +50,6 @@ func subcommands() throws -> [String] {
     private func type(_ line: String) throws -> String? { try JSON(line)["type"]?.string }
 
     @Test func aReplayEndsWithItsSummary() throws {
-        let daemon = try DaemonProcess()
         let traces = [Files.sample("tilt"), Files.sample("limits")]
         let (status, output, errors) = try gimbal(daemon, ["replay", "--speed", "max"] + traces)
         #expect(status == 0 && errors.isEmpty, "\(errors)")
@@ -55,7 +57,6 @@ func subcommands() throws -> [String] {
     }
 
     @Test func followingPrintsTheSameBytesAtAnySpeed() throws {
-        let daemon = try DaemonProcess()
         let fast = try gimbal(daemon, ["replay", "--follow", "--speed", "max", Files.sample("tilt")])
         let slow = try gimbal(daemon, ["replay", "--follow", "--speed", "40", Files.sample("tilt")])
         let named = try gimbal(
@@ -66,7 +67,6 @@ func subcommands() throws -> [String] {
     }
 
     @Test func aRejectedLineIsNamedAndTellsTheExitStatus() throws {
-        let daemon = try DaemonProcess()
         let trace = """
             {"type":"trace","version":1,"speed":"max"}
             {"type":"pinch","phase":"began","timeMs":0}
@@ -81,7 +81,6 @@ func subcommands() throws -> [String] {
     }
 
     @Test func whatIsNoTraceIsNotSent() throws {
-        let daemon = try DaemonProcess()
         let (status, _, errors) = try gimbal(
             daemon, ["replay", "-"], input: #"{"type":"move","update":{"kind":"zoom-in"}}"#)
         #expect(status == 65 && !errors.isEmpty)
@@ -89,7 +88,6 @@ func subcommands() throws -> [String] {
     }
 
     @Test func linesAreSentAndAnswered() throws {
-        let daemon = try DaemonProcess()
         let fine = try gimbal(daemon, ["send", #"{"type":"ping","id":1}"#, #"{"type":"ping","id":2}"#])
         #expect(fine.status == 0 && fine.output == [#"{"type":"pong","id":1}"#, #"{"type":"pong","id":2}"#])
         let wrong = try gimbal(daemon, ["send"], input: "{\"type\":\"fly\"}\n{\"type\":\"ping\"}\n")
@@ -103,7 +101,6 @@ func subcommands() throws -> [String] {
         ), ("marker", #"{"type":"marker","label":"here"}"#, ["marker", "marker"]),
     ])
     func aWatcherSeesWhatItAsksFor(events: String, line: String, seen: [String]) throws {
-        let daemon = try DaemonProcess()
         let watcher = try RunningProgram(
             ["watch", "--events", events, "--count", "\(seen.count)", "--socket", daemon.socket])
         let client = try SocketClient(daemon.socket)
@@ -115,7 +112,6 @@ func subcommands() throws -> [String] {
     }
 
     @Test func aReplayThatAnotherEndsSaysSo() throws {
-        let daemon = try DaemonProcess()
         let folder = Folder()
         let trace = try folder.write(
             "trace.ndjson",
@@ -138,7 +134,6 @@ func subcommands() throws -> [String] {
     }
 
     @Test func whoWatchesACameraThatIsNotThereIsToldSo() throws {
-        let daemon = try DaemonProcess()
         #expect(try gimbal(daemon, ["move", "--camera", "left", "--zoom", "9"]).status == 0)
         let script = #"""
             "$1" watch --camera lefd --events idle --count 1 &
@@ -278,7 +273,6 @@ func subcommands() throws -> [String] {
             #expect(FileManager.default.fileExists(atPath: path), "\(match.1)")
         }
         // The daemon accepts the lines in the README.
-        let daemon = try DaemonProcess()
         let lines = readme.split(separator: "\n").filter { $0.hasPrefix("{\"type\"") && !$0.contains("subscribe") }
         #expect(lines.count == 3)
         #expect(try gimbal(daemon, ["send"] + lines.map(String.init)).output.isEmpty)
@@ -286,7 +280,6 @@ func subcommands() throws -> [String] {
 
     /// Sends lines, one of which subscribes, then kills the daemon; returns how that ended.
     private func sendUntilTheDaemonGoes(_ lines: String...) throws -> (status: CInt, output: String, errors: String) {
-        let daemon = try DaemonProcess()
         let script = #"""
             program=$1 daemon=$2
             shift 2
@@ -317,7 +310,6 @@ func subcommands() throws -> [String] {
     }
 
     @Test func anAnimationToWhereTheCameraIsIsOverSoon() throws {
-        let daemon = try DaemonProcess()
         // Waiting for an hour would be noticed.
         let (status, output, _) = try gimbal(daemon, ["animate", "--zoom", "2", "--duration", "3600000"])
         #expect(status == 0 && output.count == 1)
@@ -325,7 +317,6 @@ func subcommands() throws -> [String] {
 
     @Test func whatIsTypedIsWhatIsSaid() throws {
         #expect(try gimbal(nil, ["replay", "--speed", "-1", "x"]).errors.contains("'-1'"))
-        let daemon = try DaemonProcess()
         #expect(try answer(daemon, "get --camera -5 --create")["camera"]?.string == "-5")
         let none = try gimbal(nil, ["get", "--socket", "/etc/passwd"])
         #expect(none.status == 64 && none.errors.contains("/etc/passwd is not a socket"))

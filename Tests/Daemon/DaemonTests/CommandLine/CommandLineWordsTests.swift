@@ -138,14 +138,26 @@ import Testing
         #expect(status == 0 && errors.isEmpty && output == expected)
     }
 
+    @Test func aFileIsNoLineToSend() throws {
+        let folder = Folder()
+        let file = try folder.write("lines.ndjson", "{}\n")
+        let (status, _, errors) = try gimbal(nil, ["send", file])
+        #expect(status == 64 && errors.contains("'gimbal send <\(file)'"), "\(errors)")
+    }
+}
+
+/// With a daemon, which each test has for itself.
+@Suite struct CommandLineDaemonTests {
+    private let daemon: DaemonProcess
+
+    init() throws { daemon = try DaemonProcess() }
+
     @Test(arguments: ["20", "20ms", "0.02s", "0.00001h"])
     func aDurationHasAUnitOrIsInMilliseconds(_ duration: String) throws {
-        let daemon = try DaemonProcess()
         #expect(try answer(daemon, "animate --zoom 5 --duration \(duration)")["position"]?["zoom"]?.number == 5)
     }
 
     @Test func aSpeedMayBeWrittenWithAnX() throws {
-        let daemon = try DaemonProcess()
         let trace = #"{"type":"trace","version":1}"# + "\n" + #"{"type":"stop","timeMs":0}"# + "\n"
         for speed in ["2x", "1000×", "max", "0.5"] {
             #expect(try gimbal(daemon, ["replay", "--speed", speed, "-"], input: trace).status == 0)
@@ -159,7 +171,6 @@ import Testing
         "fit 1,2 3,4 --dry-run", "stop",
     ])
     func aQuestionMakesNoCameraAndSaysWhichThereAre(_ line: String) throws {
-        let daemon = try DaemonProcess()
         let words = line.split(separator: " ").map(String.init)
         let none = try gimbal(daemon, words + ["--camera", "lft"])
         #expect(none.status == 1 && none.output.isEmpty)
@@ -172,19 +183,16 @@ import Testing
     }
 
     @Test func aQuestionWithoutANameIsAnsweredAndMakesNoCameraEither() throws {
-        let daemon = try DaemonProcess()
         #expect(try answer(daemon, "get")["position"]?["zoom"]?.number == 2)
         #expect(try answer(daemon, "cameras")["cameras"]?.array?.isEmpty == true)
     }
 
     @Test func createMakesTheCameraOfAQuestion() throws {
-        let daemon = try DaemonProcess()
         #expect(try gimbal(daemon, ["get", "--camera", "left", "--create"]).status == 0)
         #expect(try answer(daemon, "cameras")["cameras"]?.array?.map(\.string) == ["left"])
     }
 
     @Test func whatSetsACameraMakesIt() throws {
-        let daemon = try DaemonProcess()
         for (camera, words) in [
             ("a", ["move", "--target", "1,2", "--bearing", "3"]), ("b", ["viewport", "390x700"]),
             ("c", ["bounds", "1,2", "3,4"]),
@@ -200,7 +208,6 @@ import Testing
 
     @Test(arguments: ["get", "cameras", "move --zoom 3", "watch", "record", "replay -", "send {\"type\":\"ping\"}"])
     func aDaemonThatDoesNotAnswerIsGivenUp(_ line: String) throws {
-        let daemon = try DaemonProcess()
         kill(daemon.process.processIdentifier, SIGSTOP)
         defer { kill(daemon.process.processIdentifier, SIGCONT) }
         let words = line.split(separator: " ").map(String.init) + ["--timeout", "50ms"]
@@ -215,7 +222,6 @@ import Testing
     }
 
     @Test func anAnimationIsGivenUpAfterItsTime() throws {
-        let daemon = try DaemonProcess()
         let (status, output, errors) = try gimbal(
             daemon, ["animate", "--zoom", "9", "--duration", "1h", "--timeout", "3s"])
         #expect(status == 75 && output.isEmpty && errors.contains("not done within the --timeout of 3 s"), "\(errors)")
@@ -224,13 +230,11 @@ import Testing
     // MARK: The daemon
 
     @Test func theDaemonsCountersAreShown() throws {
-        let daemon = try DaemonProcess()
         _ = try gimbal(daemon, ["move", "--zoom", "4"])
         #expect(try answer(daemon, "stats")["cameras"]?.number == 1)
     }
 
     @Test func whoIsConnectedIsShown() throws {
-        let daemon = try DaemonProcess()
         let client = try daemon.subscriber()
         let clients = try answer(daemon, "clients")["clients"]?.array ?? []
         #expect(clients.count == 2 && clients.last?["self"]?.bool == true)
@@ -239,17 +243,9 @@ import Testing
         withExtendedLifetime(client) {}
     }
 
-    @Test func aFileIsNoLineToSend() throws {
-        let folder = Folder()
-        let file = try folder.write("lines.ndjson", "{}\n")
-        let (status, _, errors) = try gimbal(nil, ["send", file])
-        #expect(status == 64 && errors.contains("'gimbal send <\(file)'"), "\(errors)")
-    }
-
     // MARK: Completion
 
     @Test func completionKnowsTheCamerasOfTheDaemon() throws {
-        let daemon = try DaemonProcess()
         for camera in ["left", "right"] { _ = try gimbal(daemon, ["move", "--zoom", "4", "--camera", camera]) }
         let words = ["get", "--camera", "l"]
         let (_, output, _) = try gimbal(

@@ -6,6 +6,9 @@ import Testing
 
 @Suite struct PlayerTests {
     private let folder = Folder()
+    private let daemon: DaemonProcess
+
+    init() throws { daemon = try DaemonProcess() }
 
     /// Writes a minute of a pan that moves every 50 ms, with two markers, to a file.
     private func minute() throws -> String {
@@ -23,22 +26,20 @@ import Testing
         return try folder.write("minute.ndjson", lines.joined(separator: "\n") + "\n")
     }
 
-    private func player(_ daemon: DaemonProcess, _ arguments: [String], columns: Int = 80) throws
-        -> PseudoTerminal
-    {
+    private func player(_ arguments: [String], columns: Int = 80) throws -> PseudoTerminal {
         try PseudoTerminal(
             DaemonProcess.gimbal, ["replay"] + arguments, columns: columns,
             environment: ["GIMBAL_SOCKET": daemon.socket])
     }
 
     /// Returns the replay's status from the daemon.
-    private func status(_ daemon: DaemonProcess) throws -> JSON { try daemon.ask(#"{"type":"get-replay"}"#) }
+    private func status() throws -> JSON { try daemon.ask(#"{"type":"get-replay"}"#) }
 
     /// Waits until the replay has the expected status.
-    private func wait(_ daemon: DaemonProcess, _ isSo: (JSON) -> Bool) throws -> JSON {
+    private func wait(_ isSo: (JSON) -> Bool) throws -> JSON {
         var last = JSON.null
         try waitUntil("the replay stands as it should, and not as \(last.text)") {
-            last = try status(daemon)
+            last = try status()
             return isSo(last)
         }
         return last
@@ -49,8 +50,7 @@ import Testing
     // MARK: Keys
 
     @Test func eachKeySteersTheReplay() throws {
-        let daemon = try DaemonProcess()
-        let terminal = try player(daemon, ["--paused", try minute()])
+        let terminal = try player(["--paused", try minute()])
         try terminal.wait(for: "paused  0:00.000/1:00.000 ")
         #expect(terminal.isRaw)
         // The bar has a tick for each marker before the daemon has read that far.
@@ -67,36 +67,34 @@ import Testing
         ]
         for (keys, isSo) in keys {
             terminal.press(keys)
-            let status = try wait(daemon, isSo)
+            let status = try wait(isSo)
             #expect(isSo(status), "\(keys.debugDescription): \(status.text)")
         }
         terminal.press("q")
         #expect(try terminal.end() == 0)
-        #expect(try status(daemon)["code"]?.string == "no-replay")
+        #expect(try status()["code"]?.string == "no-replay")
     }
 
     @Test func whatWasPlayedIsKeptUntilSomethingElseMovesTheCamera() throws {
-        let daemon = try DaemonProcess()
-        let terminal = try player(daemon, ["--pause-at-end", "--speed", "max", try minute()])
+        let terminal = try player(["--pause-at-end", "--speed", "max", try minute()])
         try terminal.wait(for: "at-end")
         terminal.press("5")
-        #expect(time(try wait(daemon) { $0["state"]?.string == "paused" }) == 30_000)
+        #expect(time(try wait { $0["state"]?.string == "paused" }) == 30_000)
         terminal.press(" ")
-        #expect(time(try wait(daemon) { $0["state"]?.string == "at-end" }) == 60_000)
+        #expect(time(try wait { $0["state"]?.string == "at-end" }) == 60_000)
         func epoch() throws -> String? { try daemon.ask(#"{"type":"subscribe"}"#)["epoch"]?.string }
         let before = try epoch()
         terminal.press(" ")
         try waitUntil("it is played again") { try epoch() != before }
-        _ = try wait(daemon) { $0["state"]?.string == "at-end" }
+        _ = try wait { $0["state"]?.string == "at-end" }
         let moved = try daemon.ask(#"{"type":"move","id":1,"update":{"kind":"zoom-to","zoom":7}}"#)
         #expect(moved["type"]?.string == "ok")
         #expect(try terminal.end() == 0)
-        #expect(try status(daemon)["code"]?.string == "no-replay")
+        #expect(try status()["code"]?.string == "no-replay")
     }
 
     @Test func theCameraAndItsGestureAreShown() throws {
-        let daemon = try DaemonProcess()
-        let terminal = try player(daemon, ["--paused", try minute()])
+        let terminal = try player(["--paused", try minute()])
         try terminal.wait(for: "  0.0000,    0.0000 zoom  2.00 bearing   0.0 angle  0.0")
         terminal.press("5")
         try terminal.wait(for: "zoom  2.00 bearing   0.0 angle  0.0 pan")
@@ -105,8 +103,7 @@ import Testing
     }
 
     @Test func theKeysAreShownAndHiddenAgain() throws {
-        let daemon = try DaemonProcess()
-        let terminal = try player(daemon, ["--paused", try minute()], columns: 40)
+        let terminal = try player(["--paused", try minute()], columns: 40)
         try terminal.wait(for: "paused")
         terminal.press("?")
         try terminal.wait(for: "previous, next marker")
@@ -121,8 +118,7 @@ import Testing
     }
 
     @Test func theLineFitsTheTerminalWhateverItsWidth() throws {
-        let daemon = try DaemonProcess()
-        let terminal = try player(daemon, ["--paused", try minute()], columns: 200)
+        let terminal = try player(["--paused", try minute()], columns: 200)
         try terminal.wait(for: "minute.ndjson paused")
         for columns in [40, 80, 20, 120] {
             terminal.resize(columns: columns)
@@ -139,12 +135,11 @@ import Testing
     }
 
     @Test func aMarkGoesIntoWhatIsRecorded() throws {
-        let daemon = try DaemonProcess()
-        let terminal = try player(daemon, ["--paused", try minute()])
+        let terminal = try player(["--paused", try minute()])
         try terminal.wait(for: "paused")
         let client = try daemon.subscriber(#","events":["marker"]"#)
         terminal.press("5")
-        _ = try wait(daemon) { time($0) == 30_000 && $0["state"]?.string == "paused" }
+        _ = try wait { time($0) == 30_000 && $0["state"]?.string == "paused" }
         terminal.press("m")
         let marker = try JSON(client.receive(until: "marker").last ?? "")
         #expect(marker["label"]?.string == "mark 1" && time(marker) == 30_000, "\(marker.text)")
@@ -154,14 +149,13 @@ import Testing
     }
 
     @Test func aTraceInAPipeIsSteeredByTheTerminalBehindIt() throws {
-        let daemon = try DaemonProcess()
         let command = "cat \"$1\" | \"$0\" replay --paused -"
         let terminal = try PseudoTerminal(
             URL(fileURLWithPath: "/bin/sh"), ["-c", command, DaemonProcess.gimbal.path, try minute()],
             environment: ["GIMBAL_SOCKET": daemon.socket])
         try terminal.wait(for: "paused")
         terminal.press("\u{1b}[C")
-        _ = try wait(daemon) { time($0) == 5000 }
+        _ = try wait { time($0) == 5000 }
         terminal.press("q")
         #expect(try terminal.end() == 0)
     }
@@ -172,7 +166,6 @@ import Testing
 
     @Test(arguments: End.allCases)
     func theTerminalIsAsItWasHoweverTheReplayEnds(_ end: End) throws {
-        let daemon = try DaemonProcess()
         // The shell keeps the terminal and prints its settings; the signal that ends the player does not end the shell.
         let script = """
             trap : INT HUP TERM; before=$(stty -g); "$0" replay --paused "$1"; echo "status $?"
@@ -210,7 +203,6 @@ import Testing
     }
 
     @Test func aStoppedPlayerLeavesTheTerminalAndPausesTheReplay() throws {
-        let daemon = try DaemonProcess()
         let terminal = try PseudoTerminal(
             URL(fileURLWithPath: "/bin/bash"), ["--norc", "--noprofile", "-i"], columns: 400,
             environment: ["GIMBAL_SOCKET": daemon.socket, "PS1": "ready> ", "HISTFILE": ""])
@@ -220,14 +212,14 @@ import Testing
         terminal.press("\u{1a}")
         try terminal.wait(for: "Stopped")
         try terminal.wait(for: "ready> ")
-        let stopped = try wait(daemon) { $0["state"]?.string == "paused" }
+        let stopped = try wait { $0["state"]?.string == "paused" }
         #expect(time(stopped) < 60_000)
         terminal.press("stty -a | grep -o -- '-*icanon'\n")
         try terminal.wait(for: "\ricanon")
         terminal.press("fg\n")
         try terminal.wait(for: "playing")
         #expect(terminal.isRaw)
-        _ = try wait(daemon) { $0["state"]?.string == "playing" }
+        _ = try wait { $0["state"]?.string == "playing" }
         terminal.press("q")
         try terminal.wait(for: "ready> ")
         terminal.press("exit\n")
@@ -235,13 +227,12 @@ import Testing
     }
 
     @Test func inTheBackgroundItLeavesTheTerminalAlone() throws {
-        let daemon = try DaemonProcess()
         let terminal = try PseudoTerminal(
             URL(fileURLWithPath: "/bin/bash"), ["--norc", "--noprofile", "-i"], columns: 400,
             environment: ["GIMBAL_SOCKET": daemon.socket, "PS1": "ready> ", "HISTFILE": ""])
         try terminal.wait(for: "ready> ")
         terminal.press("'\(DaemonProcess.gimbal.path)' replay '\(try minute())' &\n")
-        _ = try wait(daemon) { $0["state"]?.string == "playing" && time($0) > 500 }
+        _ = try wait { $0["state"]?.string == "playing" && time($0) > 500 }
         terminal.press("fg\n")
         try terminal.wait(for: "playing")
         terminal.press("q")
@@ -253,7 +244,6 @@ import Testing
     // MARK: Not on a terminal
 
     @Test func inAPipeNoKeysAreReadAndTheOutputIsWhatItWas() throws {
-        let daemon = try DaemonProcess()
         let arguments = ["replay", "--follow", "--speed", "max", Files.sample("tilt")]
         let quiet = try gimbal(daemon, arguments)
         let typing = try gimbal(daemon, arguments, input: "q q q")
@@ -264,8 +254,7 @@ import Testing
     // MARK: Steering from another process
 
     @Test func thePlayerCommandSteersTheReplayOfAnother() throws {
-        let daemon = try DaemonProcess()
-        let terminal = try player(daemon, ["--paused", try minute()])
+        let terminal = try player(["--paused", try minute()])
         try terminal.wait(for: "paused")
         let steps: [(words: [String], isSo: (JSON) -> Bool)] = [
             (["seek", "0:12.5"], { time($0) == 12_500 }), (["seek", "-2s"], { time($0) == 10_500 }),
@@ -279,7 +268,7 @@ import Testing
         for (words, isSo) in steps {
             let (status, output, errors) = try gimbal(daemon, ["player"] + words)
             #expect(status == 0 && output.isEmpty && errors.isEmpty, "\(words): \(errors)")
-            _ = try wait(daemon, isSo)
+            _ = try wait(isSo)
         }
         let json = try answer(daemon, "player status --json")
         #expect(json["state"]?.string == "paused" && json["markers"]?.array?.count == 2)
@@ -290,7 +279,6 @@ import Testing
     }
 
     @Test func theOptionsOfAReplayAreTheHeadersMembers() throws {
-        let daemon = try DaemonProcess()
         let trace = try minute()
         let part = try gimbal(
             daemon,

@@ -5,10 +5,12 @@ import TestSupport
 import Testing
 
 @Suite struct RecordTests {
+    private let daemon: DaemonProcess
+
+    init() throws { daemon = try DaemonProcess() }
+
     /// Returns a recorder that has subscribed.
-    private func recorder(
-        _ daemon: DaemonProcess, _ arguments: [String] = [], watch: SocketClient
-    ) throws -> RunningProgram {
+    private func recorder(_ arguments: [String] = [], watch: SocketClient) throws -> RunningProgram {
         let recorder = try RunningProgram(["record", "--socket", daemon.socket] + arguments)
         try waitUntil("it has subscribed") { try watch.counter("subscriptions") == 1 }
         return recorder
@@ -39,7 +41,7 @@ import Testing
     ]
 
     /// Plays a recording into a daemon's camera; returns the summaries.
-    private func replayed(_ lines: [String], _ daemon: DaemonProcess) throws -> [JSON] {
+    private func replayed(_ lines: [String]) throws -> [JSON] {
         let fast = lines.map { $0.replacing(#"{"type":"trace","#, with: #"{"type":"trace","speed":"max","#) }
         let (status, output, errors) = try gimbal(
             daemon, ["replay", "-", "--camera", "again"], input: fast.joined(separator: "\n") + "\n")
@@ -48,9 +50,8 @@ import Testing
     }
 
     @Test func whatWasRecordedMakesTheSameCamera() throws {
-        let daemon = try DaemonProcess()
         let client = try SocketClient(daemon.socket)
-        let recorder = try recorder(daemon, watch: client)
+        let recorder = try recorder(watch: client)
         let follower = try daemon.subscriber(#","events":["idle"]"#)
         try feed(client, session)
         // No wait is needed: requests applied before the signal are in the recording.
@@ -60,7 +61,7 @@ import Testing
         #expect(lines.count == session.count + 2)
         #expect(lines.first?.hasPrefix(#"{"type":"trace","#) == true && lines.last == #"{"type":"trace-end"}"#)
         #expect(try Schema.complaints(lines, from: .client) == "")
-        let summary = try replayed(lines, daemon)
+        let summary = try replayed(lines)
         #expect(summary.count == 1 && summary[0]["events"]?.number == Double(session.count))
         // The camera rests after the move, after the fingers, and after the fling.
         var rest: JSON?
@@ -69,10 +70,9 @@ import Testing
     }
 
     @Test func aTraceThatIsPlayedBeginsAnew() throws {
-        let daemon = try DaemonProcess()
         let client = try SocketClient(daemon.socket)
         let file = URL(fileURLWithPath: daemon.socket).deletingLastPathComponent().appendingPathComponent("out.ndjson")
-        let recorder = try recorder(daemon, ["-o", file.path], watch: client)
+        let recorder = try recorder(["-o", file.path], watch: client)
         let trace = [
             #"{"type":"trace","version":1,"speed":"max","minZoom":4}"#,
             #"{"type":"move","timeMs":100,"update":{"kind":"zoom-to","zoom":5}}"#, #"{"type":"trace-end"}"#,
@@ -89,15 +89,14 @@ import Testing
         let types = try lines.map { try JSON($0)["type"]?.string ?? "" }
         #expect(types == ["trace", "move", "move", "trace-end", "trace", "move", "trace-end"])
         #expect(try lines.allSatisfy { try JSON($0)["type"]?.string != "trace" || JSON($0)["minZoom"]?.number == 4 })
-        let zooms = try replayed(lines, daemon).map { $0["position"]?["zoom"]?.number }
+        let zooms = try replayed(lines).map { $0["position"]?["zoom"]?.number }
         #expect(zooms == [6, 5])
     }
 
     @Test func aRecordingOfNothingIsATrace() throws {
-        let daemon = try DaemonProcess()
         let (status, lines, _) = try gimbal(daemon, ["record", "--duration", "1"])
         #expect(status == 0 && lines.count == 2)
-        #expect(try replayed(lines, daemon).first?["events"]?.number == 0)
+        #expect(try replayed(lines).first?["events"]?.number == 0)
     }
 
     @Test(arguments: [
@@ -106,7 +105,6 @@ import Testing
             + "\n \t\n",
     ])
     func whatIsAppendedToATraceIsATraceBehindIt(_ before: String) throws {
-        let daemon = try DaemonProcess()
         let file = daemon.socket + ".ndjson"
         try before.write(toFile: file, atomically: false, encoding: .utf8)
         #expect(try gimbal(daemon, ["record", "--append", "-o", file, "--duration", "1ms"]).status == 0)
@@ -117,7 +115,6 @@ import Testing
 
     @Test(arguments: ["E: 0.000000 0003 0039 0001\n", "\u{1f}\u{8b}\u{8}", "notes\n"])
     func whatIsNoTraceIsNotAppendedTo(_ before: String) throws {
-        let daemon = try DaemonProcess()
         let file = daemon.socket + ".other"
         try before.write(toFile: file, atomically: false, encoding: .utf8)
         let (status, _, errors) = try gimbal(daemon, ["record", "--append", "-o", file, "--duration", "1ms"])
@@ -126,13 +123,12 @@ import Testing
     }
 
     @Test func itEndsWithTheCameraOrTheDaemon() throws {
-        let daemon = try DaemonProcess()
         let client = try SocketClient(daemon.socket)
-        let recorder = try recorder(daemon, watch: client)
+        let recorder = try recorder(watch: client)
         try feed(client, [#"{"type":"stop"}"#, #"{"type":"remove-camera"}"#])
         let removed = recorder.wait()
         #expect(removed.status == 69 && removed.errors.contains("removed") && lines(removed.output).count == 3)
-        let another = try self.recorder(daemon, watch: client)
+        let another = try self.recorder(watch: client)
         try feed(client, [#"{"type":"stop"}"#])
         _ = daemon.end(SIGTERM)
         let gone = another.wait()
@@ -144,7 +140,6 @@ import Testing
 
     /// A limit on file sizes acts like a full disk: a write is cut short, and the next one fails.
     @Test(arguments: ["", "--append"]) func whatFitsOnAFullDiskIsATrace(_ option: String) throws {
-        let daemon = try DaemonProcess()
         let file = daemon.socket + ".ndjson"
         let script = #"""
             (trap "" XFSZ; ulimit -f 4; exec "$1" record -o "$2" $3) &
