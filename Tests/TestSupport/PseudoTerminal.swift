@@ -62,14 +62,6 @@ public final class PseudoTerminal {
         if group > 1 { kill(-group, number) }
     }
 
-    /// The terminal's settings, as `stty` would show them.
-    public var settings: [UInt32] {
-        var settings = termios()
-        guard tcgetattr(terminal, &settings) == 0 else { return [] }
-        let characters = withUnsafeBytes(of: settings.c_cc) { $0.map(UInt32.init) }
-        return [settings.c_iflag, settings.c_oflag, settings.c_cflag, settings.c_lflag] + characters
-    }
-
     /// Whether keys arrive one by one.
     public var isRaw: Bool {
         var settings = termios()

@@ -13,10 +13,10 @@ import Testing
     /// Two unassigned user IDs.
     private static let (user, other): (uid_t, uid_t) = (54_323, 54_324)
 
-    private func folder(_ mode: mode_t) throws -> String {
-        let path = Files.temporary().path
-        #expect(mkdir(path, 0o700) == 0 && chmod(path, mode) == 0)
-        return path
+    private func folder(_ mode: mode_t) -> Folder {
+        let folder = Folder()
+        #expect(chmod(folder.path, mode) == 0)
+        return folder
     }
 
     private func refusal(_ folder: String) -> SystemError? {
@@ -29,41 +29,36 @@ import Testing
     }
 
     @Test func aFolderOfOnesOwnIsTrusted() throws {
-        let own = try folder(0o700)
-        defer { rmdir(own) }
-        #expect(refusal(own) == nil)
-        #expect(refusal(own + "/nothing")?.code == ENOENT)
+        let own = folder(0o700)
+        #expect(refusal(own.path) == nil)
+        #expect(refusal(own.path + "/nothing")?.code == ENOENT)
     }
 
     @Test(arguments: [0o755, 0o770, 0o707, 0o1777] as [mode_t])
     func aFolderThatOthersMayEnterIsRefused(_ mode: mode_t) throws {
-        let open = try folder(mode)
-        defer { rmdir(open) }
-        #expect(refusal(open)?.code == EPERM)
-        #expect(refusal(open)?.description.contains("0700") == true)
+        let open = folder(mode)
+        #expect(refusal(open.path)?.code == EPERM)
+        #expect(refusal(open.path)?.description.contains("0700") == true)
     }
 
     @Test func aLinkToAFolderOfOnesOwnIsRefused() throws {
-        let own = try folder(0o700)
-        defer { rmdir(own) }
-        #expect(symlink(own, own + ".link") == 0)
-        defer { unlink(own + ".link") }
-        #expect(refusal(own + ".link")?.code == EPERM)
+        let own = folder(0o700)
+        #expect(symlink(own.path, own.path + ".link") == 0)
+        defer { unlink(own.path + ".link") }
+        #expect(refusal(own.path + ".link")?.code == EPERM)
     }
 
     @Test(.needsRoot, .needs("setpriv")) func aFolderOfAnotherUserIsRefused() throws {
-        let foreign = try folder(0o700)
-        defer { rmdir(foreign) }
-        #expect(chown(foreign, Self.other, Self.other) == 0)
-        #expect(refusal(foreign)?.code == EPERM)
-        #expect(refusal(foreign)?.description.contains("\(Self.other)") == true)
+        let foreign = folder(0o700)
+        #expect(chown(foreign.path, Self.other, Self.other) == 0)
+        #expect(refusal(foreign.path)?.code == EPERM)
+        #expect(refusal(foreign.path)?.description.contains("\(Self.other)") == true)
     }
 
     @Test(.needsRoot, .needs("setpriv")) func theCommandLineDoesNotSpeakToADaemonOfAnotherUser() throws {
         // The program is in a folder where that user may run it.
-        let place = try folder(0o755)
-        defer { try? FileManager.default.removeItem(atPath: place) }
-        let program = place + "/gimbal"
+        let place = folder(0o755)
+        let program = place.path("gimbal")
         // By a separate process: another test's child could inherit a descriptor that writes here, and a file that is
         // open for writing cannot be run.
         #expect(

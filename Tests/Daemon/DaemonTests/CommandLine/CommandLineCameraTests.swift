@@ -206,12 +206,11 @@ import Testing
 
     /// Returns the output of `gimbal` on a terminal without colours.
     private func shown(_ line: String) throws -> [String] {
-        let environment = ["GIMBAL_SOCKET": daemon.socket, "NO_COLOR": "1", "LANG": "C.UTF-8", "TERM": "xterm"]
-        let (status, output, _) = try DaemonProcess.run(
-            URL(fileURLWithPath: "/usr/bin/script"), ["-qec", "\(DaemonProcess.gimbal.path) \(line)", "/dev/null"],
-            environment: environment)
-        #expect(status == 0, "\(line): \(output)")
-        return output.split(whereSeparator: \.isNewline).map(String.init)
+        let terminal = try PseudoTerminal(
+            DaemonProcess.gimbal, line.split(separator: " ").map(String.init),
+            environment: ["GIMBAL_SOCKET": daemon.socket])
+        #expect(try terminal.end() == 0, "\(line): \(terminal.output)")
+        return terminal.output.split(whereSeparator: \.isNewline).map(String.init)
     }
 
     @Test func onATerminalAnswersAreWords() throws {
