@@ -192,16 +192,10 @@ struct HostileAnswer: Sendable, CustomTestStringConvertible {
         return try DaemonProcess.run(DaemonProcess.gimbal, arguments + ["--socket", stranger.path])
     }
 
-    @Test(arguments: commands) func anEndlessLineEndsAProgram(_ command: [String]) throws {
-        let ended = try run(command, try StandIn.answering(endless("x")))
-        #expect(ended.status == 69, "\(ended)")
-        #expect(ended.errors.contains("more than 1 MiB"), "\(ended)")
-    }
-
-    @Test(arguments: commands) func endlessLinesThatAreNoMessagesEndAProgram(_ command: [String]) throws {
-        let ended = try run(command, try StandIn.answering(endless("HTTP/1.1 400 Bad Request\n")))
-        #expect(ended.status == 69, "\(ended)")
-        #expect(ended.errors.contains("HTTP/1.1 400 Bad Request"), "\(ended)")
+    @Test(arguments: commands, [("x", "more than 1 MiB"), ("HTTP/1.1 400 Bad Request\n", "HTTP/1.1 400 Bad Request")])
+    func anEndlessLineOrEndlessLinesEndAProgram(_ command: [String], input: (piece: String, told: String)) throws {
+        let ended = try run(command, try StandIn.answering(endless(input.piece)))
+        #expect(ended.status == 69 && ended.errors.contains(input.told), "\(ended)")
     }
 
     @Test(arguments: HostileAnswer.all) func whatIsNoMessageIsAnErrorOfTheProgram(_ answer: HostileAnswer) throws {

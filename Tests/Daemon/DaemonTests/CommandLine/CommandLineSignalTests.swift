@@ -148,11 +148,16 @@ import Testing
         #expect(status == 0 && output.contains("move-started"))
     }
 
-    @Test func anAnimationThatIsInterruptedStops() throws {
+    @Test(arguments: [["animate", "--zoom", "9", "--duration", "1h"], ["tour", "FILE"]])
+    func aCameraWhoseMovementIsInterruptedStops(_ words: [String]) throws {
         let daemon = try DaemonProcess()
+        let folder = Folder()
+        let position = #"{"target":{"latitude":1,"longitude":3},"zoom":9,"bearing":40}"#
+        let keyframe = #"{"position":\#(position),"durationMs":3600000}"#
+        let tour = try folder.write("tour.json", #"{"type":"gimbal-tour","version":1,"keyframes":[\#(keyframe)]}"#)
         let client = try daemon.subscriber()
         let running = try RunningProgram(
-            ["animate", "--zoom", "9", "--duration", "1h"], environment: ["GIMBAL_SOCKET": daemon.socket])
+            words.map { $0 == "FILE" ? tour : $0 }, environment: ["GIMBAL_SOCKET": daemon.socket])
         _ = try client.receive(until: "move-started")
         #expect(running.end(SIGINT).status == -SIGINT)
         let rest = try JSON(client.receive(until: "idle").last ?? "")

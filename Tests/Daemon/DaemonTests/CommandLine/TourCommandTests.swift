@@ -31,18 +31,6 @@ import Testing
         #expect(events.first?["reason"]?.string == "animation" && events.count > 4)
     }
 
-    @Test func aTourThatIsInterruptedStopsTheCamera() throws {
-        let daemon = try DaemonProcess()
-        let folder = Folder()
-        let client = try daemon.subscriber()
-        let running = try RunningProgram(
-            ["tour", try folder.write("long.json", tour(3_600_000))], environment: ["GIMBAL_SOCKET": daemon.socket])
-        _ = try client.receive(until: "move-started")
-        #expect(running.end(SIGINT).status == -SIGINT)
-        let rest = try JSON(client.receive(until: "idle").last ?? "")
-        #expect((rest["position"]?["zoom"]?.number ?? 9) < 6)
-    }
-
     @Test func withoutWaitingNothingIsPrintedAndTheCameraGoesOn() throws {
         let daemon = try DaemonProcess()
         let (status, output, errors) = try gimbal(daemon, ["tour", "-", "--no-wait"], input: tour(3_600_000))
