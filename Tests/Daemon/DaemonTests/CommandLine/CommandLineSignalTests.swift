@@ -139,12 +139,13 @@ import Testing
 
     @Test func anIgnoredHangUpStaysIgnored() throws {
         let daemon = try DaemonProcess()
-        let script =
-            #"trap "" HUP; "$0" watch --count 1 & until "$0" send '{"type":"stats"}' | "#
-            + #"grep -q '"subscriptions":1'; do sleep 0.01; done; kill -HUP $!; "$0" move --zoom 4 >/dev/null; wait $!"#
-        let (status, output, _) = try DaemonProcess.run(
-            URL(fileURLWithPath: "/bin/bash"), ["-c", script, DaemonProcess.gimbal.path],
-            environment: ["GIMBAL_SOCKET": daemon.socket])
+        let watcher = try RunningProgram(
+            ["-c", #"trap "" HUP; exec "$0" watch --count 1"#, DaemonProcess.gimbal.path],
+            of: URL(fileURLWithPath: "/bin/bash"), environment: ["GIMBAL_SOCKET": daemon.socket])
+        try waitForSubscriber(daemon)
+        kill(watcher.process.processIdentifier, SIGHUP)
+        _ = try answer(daemon, "move --zoom 4")
+        let (status, output, _) = watcher.wait()
         #expect(status == 0 && output.contains("move-started"))
     }
 
@@ -217,7 +218,7 @@ import Testing
         let client = try SocketClient(daemon.socket)
         let running = try RunningProgram(
             ["record", "-o", folder.path("out.ndjson")], environment: ["GIMBAL_SOCKET": daemon.socket])
-        try waitUntil("it has subscribed") { try client.counter("subscriptions") == 1 }
+        try waitForSubscriber(daemon)
         try client.send(#"{"type":"stop"}"#)
         let path = folder.path("out.ndjson")
         func text() -> String { (try? String(contentsOfFile: path, encoding: .utf8)) ?? "" }

@@ -22,6 +22,11 @@ func answer(_ daemon: DaemonProcess, _ line: String) throws -> JSON {
     return try JSON(output.first ?? "")
 }
 
+/// Waits until a client of a daemon has subscribed.
+func waitForSubscriber(_ daemon: DaemonProcess) throws {
+    try waitUntil("a client has subscribed") { try daemon.ask(#"{"type":"stats"}"#)["subscriptions"]?.number == 1 }
+}
+
 /// Returns the subcommands that the help lists.
 func subcommands() throws -> [String] {
     let help = try gimbal(nil, ["--help"]).output.drop { !$0.hasSuffix("SUBCOMMANDS:") }
@@ -104,7 +109,7 @@ func subcommands() throws -> [String] {
         let watcher = try RunningProgram(
             ["watch", "--events", events, "--count", "\(seen.count)", "--socket", daemon.socket])
         let client = try SocketClient(daemon.socket)
-        try waitUntil("the watcher has subscribed") { try client.counter("subscriptions") == 1 }
+        try waitForSubscriber(daemon)
         for _ in 0..<2 { try client.send(line) }
         let (status, text, _) = watcher.wait()
         #expect(status == 0)
@@ -135,15 +140,11 @@ func subcommands() throws -> [String] {
 
     @Test func whoWatchesACameraThatIsNotThereIsToldSo() throws {
         #expect(try gimbal(daemon, ["move", "--camera", "left", "--zoom", "9"]).status == 0)
-        let script = #"""
-            "$1" watch --camera lefd --events idle --count 1 &
-            until "$1" send '{"type":"stats"}' | grep -q '"subscriptions":1'; do sleep 0.01; done
-            "$1" move --camera lefd --zoom 5
-            wait $!
-            """#
-        let (status, output, errors) = try DaemonProcess.run(
-            URL(fileURLWithPath: "/bin/bash"), ["-c", script, "bash", DaemonProcess.gimbal.path],
-            environment: ["GIMBAL_SOCKET": daemon.socket])
+        let watcher = try RunningProgram(
+            ["watch", "--camera", "lefd", "--events", "idle", "--count", "1", "--socket", daemon.socket])
+        try waitForSubscriber(daemon)
+        _ = try answer(daemon, "move --camera lefd --zoom 5")
+        let (status, output, errors) = watcher.wait()
         #expect(status == 0 && output.contains("idle"))
         #expect(errors.contains("no camera lefd; there is left. Did you mean left?; waiting for it"), "\(errors)")
     }
@@ -190,8 +191,7 @@ func subcommands() throws -> [String] {
     ) throws -> (status: CInt, event: JSON?) {
         let daemon = try DaemonProcess(socket: socket)
         let running = try watcher()
-        let client = try SocketClient(socket)
-        try waitUntil("the watcher has subscribed") { try client.counter("subscriptions") == 1 }
+        try waitForSubscriber(daemon)
         #expect(daemon.end(SIGTERM) == 0)
         try meanwhile()
         let next = try DaemonProcess(socket: socket)
@@ -280,18 +280,10 @@ func subcommands() throws -> [String] {
 
     /// Sends lines, one of which subscribes, then kills the daemon; returns how that ended.
     private func sendUntilTheDaemonGoes(_ lines: String...) throws -> (status: CInt, output: String, errors: String) {
-        let script = #"""
-            program=$1 daemon=$2
-            shift 2
-            "$program" send "$@" &
-            until "$program" send '{"type":"stats"}' | grep -q '"subscriptions":1'; do sleep 0.01; done
-            kill -KILL $daemon
-            wait $!
-            """#
-        return try DaemonProcess.run(
-            URL(fileURLWithPath: "/bin/bash"),
-            ["-c", script, "bash", DaemonProcess.gimbal.path, "\(daemon.process.processIdentifier)"] + lines,
-            environment: ["GIMBAL_SOCKET": daemon.socket])
+        let sender = try RunningProgram(["send", "--socket", daemon.socket] + lines)
+        try waitForSubscriber(daemon)
+        #expect(daemon.end(SIGKILL) == -SIGKILL)
+        return sender.wait()
     }
 
     @Test func aDaemonThatGoesIsMissedByWhoFollows() throws {

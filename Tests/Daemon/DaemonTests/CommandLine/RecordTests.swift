@@ -10,9 +10,9 @@ import Testing
     init() throws { daemon = try DaemonProcess() }
 
     /// Returns a recorder that has subscribed.
-    private func recorder(_ arguments: [String] = [], watch: SocketClient) throws -> RunningProgram {
+    private func recorder(_ arguments: [String] = []) throws -> RunningProgram {
         let recorder = try RunningProgram(["record", "--socket", daemon.socket] + arguments)
-        try waitUntil("it has subscribed") { try watch.counter("subscriptions") == 1 }
+        try waitForSubscriber(daemon)
         return recorder
     }
 
@@ -51,7 +51,7 @@ import Testing
 
     @Test func whatWasRecordedMakesTheSameCamera() throws {
         let client = try SocketClient(daemon.socket)
-        let recorder = try recorder(watch: client)
+        let recorder = try recorder()
         let follower = try daemon.subscriber(#","events":["idle"]"#)
         try feed(client, session)
         // No wait is needed: requests applied before the signal are in the recording.
@@ -72,7 +72,7 @@ import Testing
     @Test func aTraceThatIsPlayedBeginsAnew() throws {
         let client = try SocketClient(daemon.socket)
         let file = URL(fileURLWithPath: daemon.socket).deletingLastPathComponent().appendingPathComponent("out.ndjson")
-        let recorder = try recorder(["-o", file.path], watch: client)
+        let recorder = try recorder(["-o", file.path])
         let trace = [
             #"{"type":"trace","version":1,"speed":"max","minZoom":4}"#,
             #"{"type":"move","timeMs":100,"update":{"kind":"zoom-to","zoom":5}}"#, #"{"type":"trace-end"}"#,
@@ -124,11 +124,11 @@ import Testing
 
     @Test func itEndsWithTheCameraOrTheDaemon() throws {
         let client = try SocketClient(daemon.socket)
-        let recorder = try recorder(watch: client)
+        let recorder = try recorder()
         try feed(client, [#"{"type":"stop"}"#, #"{"type":"remove-camera"}"#])
         let removed = recorder.wait()
         #expect(removed.status == 69 && removed.errors.contains("removed") && lines(removed.output).count == 3)
-        let another = try self.recorder(watch: client)
+        let another = try self.recorder()
         try feed(client, [#"{"type":"stop"}"#])
         _ = daemon.end(SIGTERM)
         let gone = another.wait()
@@ -141,15 +141,14 @@ import Testing
     /// A limit on file sizes acts like a full disk: a write is cut short, and the next one fails.
     @Test(arguments: ["", "--append"]) func whatFitsOnAFullDiskIsATrace(_ option: String) throws {
         let file = daemon.socket + ".ndjson"
-        let script = #"""
-            (trap "" XFSZ; ulimit -f 4; exec "$1" record -o "$2" $3) &
-            until "$1" send '{"type":"stats"}' | grep -q '"subscriptions":1'; do sleep 0.01; done
-            for _ in {1..200}; do echo '{"type":"move","update":{"kind":"zoom-in"}}'; done | "$1" send
-            wait $!
-            """#
-        let (status, _, errors) = try DaemonProcess.run(
-            URL(fileURLWithPath: "/bin/bash"), ["-c", script, "bash", DaemonProcess.gimbal.path, file, option],
+        let script = #"trap "" XFSZ; ulimit -f 4; exec "$0" record -o "$1" $2"#
+        let recorder = try RunningProgram(
+            ["-c", script, DaemonProcess.gimbal.path, file, option], of: URL(fileURLWithPath: "/bin/bash"),
             environment: ["GIMBAL_SOCKET": daemon.socket])
+        try waitForSubscriber(daemon)
+        let client = try SocketClient(daemon.socket)
+        for _ in 0..<200 { try client.send(#"{"type":"move","update":{"kind":"zoom-in"}}"#) }
+        let (status, _, errors) = recorder.wait()
         #expect(status == 74 && errors.contains("File too large"), "\(errors)")
         let text = try String(contentsOfFile: file, encoding: .utf8)
         #expect(text.utf8.count > 3800 && text.hasSuffix("}\n"))

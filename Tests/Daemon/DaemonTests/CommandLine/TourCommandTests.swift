@@ -115,12 +115,11 @@ import Testing
 
     @Test(arguments: ["json", "kml"]) func aLiveCameraLeavesATourThatBringsItToTheSamePlaces(_ format: String) throws {
         let daemon = try DaemonProcess()
-        let client = try SocketClient(daemon.socket)
         let folder = Folder()
         let file = folder.path("recorded")
         let running = try RunningProgram(
             ["tour", "--record", "--to", format, "-o", file], environment: ["GIMBAL_SOCKET": daemon.socket])
-        try waitUntil("it has subscribed") { try client.counter("subscriptions") == 1 }
+        try waitForSubscriber(daemon)
         for zoom in [5, 7, 6] {
             let words = ["animate", "--zoom", "\(zoom)", "--target", "\(zoom),20", "--duration", "50"]
             #expect(try gimbal(daemon, words).status == 0)
