@@ -21,7 +21,7 @@ final class DaemonConnection {
         var end: End?
     }
 
-    private var socket: LineSocket
+    private(set) var socket: LineSocket
     /// The path of the daemon's socket.
     let path: String
     /// The limit of --timeout, for the whole command.
@@ -60,9 +60,6 @@ final class DaemonConnection {
 
     deinit { _ = close(socket.descriptor) }
 
-    /// The descriptor that is readable when the daemon has sent something.
-    var source: CInt { socket.descriptor }
-
     private static func failure(_ error: NoConnection, _ options: SocketOptions, _ timeout: Double) -> Failure {
         guard let last = error.attempts.last else { return Failure(.unavailable, "no daemon") }
         let places = error.attempts.map(\.path)
@@ -94,14 +91,8 @@ final class DaemonConnection {
 
     // MARK: Sending
 
-    /// The number of bytes that are queued and not sent.
-    var unsent: Int { socket.unsent }
-
-    /// Whether the daemon still reads what is sent.
-    var canSend: Bool { socket.canSend }
-
     /// Whether everything that was queued has been sent, and more can be.
-    var wantsMore: Bool { unsent == 0 && canSend && !isFinishing }
+    var wantsMore: Bool { socket.unsent == 0 && socket.canSend && !isFinishing }
 
     /// Queues bytes; `turn` sends them.
     func queue(_ bytes: some Collection<UInt8>) { socket.queue(bytes) }
@@ -140,7 +131,7 @@ final class DaemonConnection {
     }
 
     private func shutDownIfDone() {
-        if isFinishing, unsent == 0 { _ = shutdown(socket.descriptor, CInt(SHUT_WR)) }
+        if isFinishing, socket.unsent == 0 { _ = shutdown(socket.descriptor, CInt(SHUT_WR)) }
     }
 
     // MARK: Waiting
@@ -178,7 +169,7 @@ final class DaemonConnection {
     func turn(
         source: CInt? = nil, others: [CInt] = [], timeout: Int? = nil, _ body: (ReceivedLine) throws -> Void
     ) throws -> Turn {
-        let wanted = CShort(POLLIN) | (unsent > 0 ? CShort(POLLOUT) : 0)
+        let wanted = CShort(POLLIN) | (socket.unsent > 0 ? CShort(POLLOUT) : 0)
         var ready = [
             pollfd(fd: socket.descriptor, events: wanted, revents: 0),
             pollfd(fd: source ?? -1, events: CShort(POLLIN), revents: 0),

@@ -113,7 +113,7 @@ final class RecordedFingers: LiveFingers {
         guard source.format != .trace else {
             throw Failure(.usage, "\(source.name) is a trace: play it without --live")
         }
-        if let surface = source.surface, !hasSurface {
+        if let surface = source.converter.reader.surface, !hasSurface {
             hasSurface = true
             lines = try trace.lines(surface.viewport, camera: camera) + lines
         }

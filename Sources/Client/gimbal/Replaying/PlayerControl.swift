@@ -102,7 +102,7 @@ final class PlayerControl {
     // MARK: Turns
 
     /// The descriptors that are readable when there is something to do.
-    var sources: [CInt] { [connection.source, keyboard?.source].compactMap(\.self) }
+    var sources: [CInt] { [connection.socket.descriptor, keyboard?.source].compactMap(\.self) }
 
     /// The longest time to wait before the next `advance`, in milliseconds.
     var timeout: Int { keyboard?.isUndecided == true ? 50 : 100 }
@@ -115,7 +115,7 @@ final class PlayerControl {
         _ = try connection.turn(timeout: 0, handle)
         for key in keyboard?.read() ?? [] { try press(key) }
         try ask()
-        if connection.unsent > 0 { _ = try connection.turn(timeout: 0, handle) }
+        if connection.socket.unsent > 0 { _ = try connection.turn(timeout: 0, handle) }
         draw()
     }
 

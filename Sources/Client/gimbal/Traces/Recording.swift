@@ -115,7 +115,7 @@ struct TraceNumber: ParsableArguments {
 /// A file of any format, or standard input, read as a trace; a Gimbal trace is read unchanged.
 final class TraceSource {
     private let file: InputFile
-    private let converter: TraceConverter
+    let converter: TraceConverter
     private(set) var isAtEnd = false
     /// The number of bytes read from the file.
     private(set) var bytesRead = 0
@@ -151,13 +151,8 @@ final class TraceSource {
     /// The size of the file in bytes, if it is known.
     var size: Int? { file.size }
     var format: RecordingFormat? { converter.reader.format }
-    var device: DeviceDescription? { converter.reader.device }
-    var surface: Surface? { converter.reader.surface }
     var notes: RecordingNotes { converter.reader.notes }
     var findings: Findings { converter.findings }
-    /// The time of the recording at which its gestures begin.
-    var originMs: Double? { converter.originMs }
-    var tracks: [FingerTrack] { converter.tracks.tracks }
 
     /// Reads a piece of the file; returns what it adds to the trace, which may be nothing yet.
     ///

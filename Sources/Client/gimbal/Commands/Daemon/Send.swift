@@ -80,7 +80,7 @@ private final class SendSession {
             if turn.isSourceReady { try sendMore() }
         }
         // A refused trace ends the connection before all lines are sent; its error has said why.
-        let isAllSent = input == nil && connection.unsent == 0 && connection.canSend
+        let isAllSent = input == nil && connection.socket.unsent == 0 && connection.socket.canSend
         let isCutOff = isSubscribed && !hasUnsubscribed
         if !isAllSent || isCutOff, !hasErrors { throw Failure.daemonWentAway }
     }

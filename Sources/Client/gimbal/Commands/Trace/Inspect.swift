@@ -72,7 +72,7 @@ private struct InspectReport {
         damage = traces?.notes ?? source.notes
         sections =
             traces?.sections.map { ($0, $0.findings, $0.origin) }
-            ?? [(nil, source.findings, source.originMs)]
+            ?? [(nil, source.findings, source.converter.originMs)]
     }
 
     private var isTrace: Bool { source.format == .trace }
@@ -82,8 +82,8 @@ private struct InspectReport {
 
     var rows: [PrintableText] {
         var rows = [titled("file", PrintableText(source.name)), titled("format", formatText)]
-        if let device = source.device { rows.append(titled("device", deviceText(device))) }
-        if let viewport = source.surface?.viewport {
+        if let device = source.converter.reader.device { rows.append(titled("device", deviceText(device))) }
+        if let viewport = source.converter.reader.surface?.viewport {
             rows.append(titled("viewport", "\(fixed(viewport.width, 0)) by \(fixed(viewport.height, 0)) points"))
         }
         for (index, section) in sections.enumerated() {
@@ -184,10 +184,10 @@ private struct InspectReport {
                     return .object(trace)
                 })
         }
-        if let viewport = source.surface?.viewport {
+        if let viewport = source.converter.reader.surface?.viewport {
             members["viewport"] = .object(["width": .number(viewport.width), "height": .number(viewport.height)])
         }
-        if let device = source.device {
+        if let device = source.converter.reader.device {
             var described: JSONObject = ["semiMT": .bool(device.isSemiMT)]
             if let name = device.name { described["name"] = .string(name) }
             if let size = device.sizeMm {

@@ -58,7 +58,7 @@ struct Plot: ParsableCommand {
             for case .touch(let fingers) in requests.map(\.body) { surfaces.follow(fingers) }
             try timeline.follow(requests, played.messages) { try session.run.state() }
         }
-        let tracks = session.reader.tracks + surfaces.all.flatMap(\.fingers.tracks)
+        let tracks = session.reader.converter.tracks.tracks + surfaces.all.flatMap(\.fingers.tracks)
         timeline.add(title: InputFile.title(of: trace), fingers: tracks.map { ($0.points, $0.isCancelled) })
         let picture = Array(Picture(of: timeline.camera).svg(isWide: wide).utf8)
         if let converter { try converter.convert(picture, into: file) } else { try file.write(picture) }
