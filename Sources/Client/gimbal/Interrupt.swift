@@ -172,33 +172,34 @@ struct Interrupt: Error {
 
     // MARK: Files
 
-    /// The registration of a file that is removed if the process is ended: the address of its name.
-    struct Removal { fileprivate let address: UInt }
+    /// Removes the file whose name is at an address. Safe in a signal handler.
+    private static func removeFile(_ address: UInt) {
+        let name = unsafe UnsafePointer<CChar>(bitPattern: address)
+        if let name = unsafe name { _ = unsafe unlink(name) }
+    }
+}
 
-    /// Registers a file to be removed if the process is ended before the file is complete.
-    ///
-    /// - Returns: what to pass to ``keep(_:)``; `nil` if two files are registered.
-    static func removeAtEnd(_ name: String) -> Removal? {
-        guard let copy = unsafe strdup(name) else { return nil }
-        let address = UInt(bitPattern: copy)
-        if replace(0, by: address) { return Removal(address: address) }
-        unsafe free(copy)
-        return nil
+/// A file that is not complete yet: it is removed with this object, or before that by a signal that ends the process.
+/// The signal handlers know two of them at a time.
+final class UnfinishedFile {
+    let name: String
+    /// The address of the name as a C string for the signal handlers; 0 if they do not know it.
+    private let address: UInt
+
+    init(_ name: String) {
+        self.name = name
+        let copy = unsafe UInt(bitPattern: strdup(name))
+        address = Self.replace(0, by: copy) ? copy : 0
+        if address == 0 { unsafe free(UnsafeMutableRawPointer(bitPattern: copy)) }
     }
 
-    /// Cancels the removal of a file.
-    static func keep(_ removal: Removal) {
-        if replace(removal.address, by: 0) { unsafe free(UnsafeMutableRawPointer(bitPattern: removal.address)) }
+    deinit {
+        _ = unsafe unlink(name)
+        if Self.replace(address, by: 0) { unsafe free(UnsafeMutableRawPointer(bitPattern: address)) }
     }
 
     private static func replace(_ old: UInt, by new: UInt) -> Bool {
         unfinished.compareExchange(expected: old, desired: new, ordering: .relaxed).exchanged
             || otherUnfinished.compareExchange(expected: old, desired: new, ordering: .relaxed).exchanged
-    }
-
-    /// Removes the file whose name is at an address. Safe in a signal handler.
-    private static func removeFile(_ address: UInt) {
-        let name = unsafe UnsafePointer<CChar>(bitPattern: address)
-        if let name = unsafe name { _ = unsafe unlink(name) }
     }
 }

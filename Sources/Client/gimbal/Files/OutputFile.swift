@@ -33,10 +33,8 @@ final class OutputFile {
     private let name: String?
     private let style: Style
     private let replaces: Bool
-    /// The path to which a regular file is written until it is complete.
-    private var part: String?
-    /// The registration that removes that file if the process is ended.
-    private var removal: Interrupt.Removal?
+    /// The file to which a regular file is written until it is complete.
+    private var part: UnfinishedFile?
     /// Whether the file did not exist before.
     private var isNew = false
     private var hasBegun = false
@@ -76,8 +74,7 @@ final class OutputFile {
             // Random, as what was left behind may have the process's number: in a container it is often the same.
             let part = "\(name).\(String(UInt32.random(in: 0 ... .max), radix: 16)).part"
             try open(part, O_WRONLY | O_CREAT | O_EXCL)
-            self.part = part
-            removal = Interrupt.removeAtEnd(part)
+            self.part = UnfinishedFile(part)
             if isThere { _ = fchmod(descriptor, status.st_mode & 0o7777) }
         }
     }
@@ -111,9 +108,7 @@ final class OutputFile {
 
     deinit {
         if descriptor > STDERR_FILENO { _ = close(descriptor) }
-        if let part { _ = unsafe unlink(part) }
         if let name, isNew, !hasBegun { _ = unsafe unlink(name) }
-        if let removal { Interrupt.keep(removal) }
     }
 
     /// Returns the target of a symbolic link, so that the link stays.
@@ -205,19 +200,15 @@ final class OutputFile {
         descriptor = -1
         guard isClosed else { throw Failure(.ioError, "\(SystemError(name))") }
         guard let part else { return }
-        try place(part, at: name)
+        try place(part.name, at: name)
         self.part = nil
-        if let removal = removal.take() { Interrupt.keep(removal) }
     }
 
     /// Moves the file to its place. Without --force, a file that has appeared there meanwhile is not replaced; file
     /// systems without hard links do not allow this check.
     private func place(_ part: String, at name: String) throws {
         if !replaces {
-            if unsafe link(part, name) == 0 {
-                _ = unsafe unlink(part)
-                return
-            }
+            if unsafe link(part, name) == 0 { return }
             if errno == EEXIST { throw Self.isThere(name) }
         }
         guard unsafe rename(part, name) == 0 else { throw Failure(.ioError, "\(SystemError(name))") }

@@ -64,10 +64,8 @@ struct Shrink: ParsableCommand {
 private final class Trial {
     private let command: [String]
     private let program: String
-    private let file: String
+    private let file: UnfinishedFile
     private let descriptor: CInt
-    /// The registration that removes the file if the process is ended.
-    private let removal: Interrupt.Removal?
 
     init(_ command: [String]) throws {
         let name = command[0]
@@ -77,19 +75,15 @@ private final class Trial {
         program = path
         let folder = SocketPath.environmentValue("TMPDIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
         do throws(SystemError) {
-            (file, descriptor) = try TemporaryFile.make(in: folder, named: "gimbal", ending: ".ndjson")
-            removal = Interrupt.removeAtEnd(file)
+            let made = try TemporaryFile.make(in: folder, named: "gimbal", ending: ".ndjson")
+            (file, descriptor) = (UnfinishedFile(made.path), made.descriptor)
         } catch {
             throw Failure(.ioError, "\(error)")
         }
-        self.command = command.dropFirst().map { [file] in $0.replacing("{}", with: file) }
+        self.command = command.dropFirst().map { [file] in $0.replacing("{}", with: file.name) }
     }
 
-    deinit {
-        _ = close(descriptor)
-        _ = unsafe unlink(file)
-        if let removal { Interrupt.keep(removal) }
-    }
+    deinit { _ = close(descriptor) }
 
     /// Returns the command's exit status with a trace.
     func status(of trace: Trace) throws -> CInt {
@@ -97,7 +91,7 @@ private final class Trial {
         let bytes = trace.bytes
         let written = unsafe bytes.withUnsafeBytes { unsafe pwrite(descriptor, $0.baseAddress, $0.count, 0) }
         guard written == bytes.count, ftruncate(descriptor, bytes.count) == 0 else {
-            throw Failure(.ioError, "\(SystemError(file))")
+            throw Failure(.ioError, "\(SystemError(file.name))")
         }
         let process = try Program.start(program, command, input: nil, output: nil, isSilent: true)
         return try Program.status(of: process)
