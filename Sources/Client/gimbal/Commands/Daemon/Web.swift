@@ -35,7 +35,7 @@ struct Web: ParsableCommand {
 
     private static let server = "gimbal-web"
     /// How long a daemon may take to start, in milliseconds.
-    private static let timeout = 5000
+    private static let timeoutMs = 5000.0
 
     func run() throws {
         guard let server = Program.beside(Self.server) ?? Program.find(Self.server) else {
@@ -45,7 +45,7 @@ struct Web: ParsableCommand {
         }
         var started: [pid_t] = []
         defer { Self.end(started) }
-        if let path = try pathOfNoDaemon() { started.append(try Self.startDaemon(path)) }
+        if let path = try pathOfNoDaemon() { try Self.startDaemon(path, &started) }
         do {
             let process = try Program.start(server, arguments, input: STDIN_FILENO)
             started.append(process)
@@ -88,36 +88,29 @@ struct Web: ParsableCommand {
     }
 
     /// Starts a daemon, and waits until it listens.
-    private static func startDaemon(_ path: String) throws -> pid_t {
+    private static func startDaemon(_ path: String, _ started: inout [pid_t]) throws {
         guard let program = Program.beside("gimbald") ?? Program.find("gimbald") else {
             throw Failure(.unavailable, "no daemon answers, and gimbald is not installed")
         }
         let daemon = try Program.start(program, ["--socket", path, "--log-level", "warning"], input: STDIN_FILENO)
-        let limit = TimeLimit(milliseconds: Double(timeout))
+        started.append(daemon)
+        let limit = TimeLimit(milliseconds: timeoutMs)
         while isFree(path) {
-            var status: CInt = 0
-            guard unsafe waitpid(daemon, &status, WNOHANG) == 0 else {
+            guard waitpid(daemon, nil, WNOHANG) == 0 else {
+                started.removeLast()
                 throw Failure(.unavailable, "no daemon answers, and gimbald did not start")
             }
             guard limit.left > 0 else {
-                end([daemon])
                 throw Failure(.unavailable, "no daemon answers, and gimbald took too long to start")
             }
-            do throws(Interrupt) { try Interrupt.wait(milliseconds: 10) } catch {
-                end([daemon])
-                throw error
-            }
+            try Interrupt.wait(milliseconds: 10)
         }
-        return daemon
     }
 
     /// Ends programs. All are signaled before any is waited for, so that none survives if this one is killed meanwhile.
     private static func end(_ processes: [pid_t]) {
         for process in processes.reversed() { _ = kill(process, SIGTERM) }
-        for process in processes.reversed() {
-            var status: CInt = 0
-            while unsafe waitpid(process, &status, 0) < 0, errno == EINTR {}
-        }
+        for process in processes.reversed() { while waitpid(process, nil, 0) < 0, errno == EINTR {} }
     }
 }
 
