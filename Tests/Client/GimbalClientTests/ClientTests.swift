@@ -20,11 +20,17 @@ private func error(_ body: () async throws -> Void) async -> (any Error)? {
 
 @Suite struct RequestingTests {
     private let daemon: DaemonProcess
+    private let gimbal: Gimbal
+    private let camera: RemoteCamera
 
-    init() throws { daemon = try DaemonProcess() }
+    init() throws {
+        daemon = try DaemonProcess()
+        gimbal = Gimbal(path: daemon.socket)
+        camera = gimbal.camera()
+    }
 
     @Test func commandsMoveTheCamera() async throws {
-        let camera = Gimbal(path: daemon.socket).camera("left")
+        let camera = gimbal.camera("left")
         var expected = Camera()
         let updates: [CameraUpdate] = [
             .setTarget(paris, zoom: 12), .zoomIn, .zoomBy(0.25, focus: ScreenPoint(x: 100, y: 200)),
@@ -43,7 +49,6 @@ private func error(_ body: () async throws -> Void) async -> (any Error)? {
     }
 
     @Test func settingsThatAreSetAreInTheCamerasState() async throws {
-        let camera = Gimbal(path: daemon.socket).camera()
         let bounds = try #require(
             CoordinateBounds(southWest: paris, northEast: LatLng(latitude: 50, longitude: 3)))
         let viewport = Viewport(width: 1280, height: 720, padding: EdgeInsets(left: 320))
@@ -63,7 +68,6 @@ private func error(_ body: () async throws -> Void) async -> (any Error)? {
     }
 
     @Test func questionsAreAnsweredAsTheCameraComputesThem() async throws {
-        let gimbal = Gimbal(path: daemon.socket)
         let hello = try await gimbal.connect()
         #expect(hello.version == 1 && hello.server.hasPrefix("gimbald "))
         let camera = gimbal.camera("b")
@@ -87,7 +91,6 @@ private func error(_ body: () async throws -> Void) async -> (any Error)? {
     }
 
     @Test func gesturesOfOneFrameMoveTheCameraOnce() async throws {
-        let camera = Gimbal(path: daemon.socket).camera()
         let focus = ScreenPoint(x: 210, y: 310)
         try await camera.send([GestureEvent(.pinch, .began, focus: focus), GestureEvent(.rotate, .began, focus: focus)])
         try await camera.send([
@@ -102,8 +105,6 @@ private func error(_ body: () async throws -> Void) async -> (any Error)? {
     }
 
     @Test func whatIsRefusedSaysWhy() async throws {
-        let gimbal = Gimbal(path: daemon.socket)
-        let camera = gimbal.camera()
         try await gimbal.ping()
         let connections = try await gimbal.stats().connectionsTotal
         let range = await error { try await camera.setZoomRange(min: 1) } as? GimbalError
@@ -121,9 +122,7 @@ private func error(_ body: () async throws -> Void) async -> (any Error)? {
     }
 
     @Test func leasedCameraIsMovedByItsHolderAndByWhoJoinsAlone() async throws {
-        let (guide, other) = (
-            Gimbal(path: daemon.socket).camera("main"), Gimbal(path: daemon.socket).camera("main")
-        )
+        let (guide, other) = (camera, Gimbal(path: daemon.socket).camera())
         let lease = try await guide.lease(for: .seconds(3600), label: "guide")
         #expect(lease.untilMs - lease.timeMs == 3_600_000 && lease.label == "guide")
         let refusal = await error { try await other.move(.zoomTo(9)) } as? GimbalError
@@ -140,7 +139,6 @@ private func error(_ body: () async throws -> Void) async -> (any Error)? {
     }
 
     @Test func aFrameIsRefusedAsAWholeByTheOneAtFault() async throws {
-        let camera = Gimbal(path: daemon.socket).camera()
         let refused = await error {
             try await camera.send([.move(.zoomTo(9)), .set(.zoomRange(min: 22, max: nil)), .move(.zoomIn)])
         }
@@ -152,7 +150,6 @@ private func error(_ body: () async throws -> Void) async -> (any Error)? {
     }
 
     @Test func aRequestBeyondALinesLimitIsNotSent() async throws {
-        let camera = Gimbal(path: daemon.socket).camera()
         let label = GestureKey.Label.text(String(repeating: "x", count: 65_536))
         let refused = await error { try await camera.send(GestureEvent(.pan, .began), label: label) }
         #expect(refused as? GimbalConnectionError == .requestTooLong)
@@ -160,13 +157,14 @@ private func error(_ body: () async throws -> Void) async -> (any Error)? {
     }
 
     @Test func manyLongRequestsWaitForRoom() async throws {
-        let camera = Gimbal(path: daemon.socket).camera()
         let label = GestureKey.Label.text(String(repeating: "x", count: 60_000))
         let pid = daemon.process.processIdentifier
         kill(pid, SIGSTOP)
         let refused = await withTaskGroup { group in
             for _ in 0..<60 {
-                group.addTask { await error { try await camera.send(GestureEvent(.pan, .began), label: label) } }
+                group.addTask { [camera] in
+                    await error { try await camera.send(GestureEvent(.pan, .began), label: label) }
+                }
             }
             // Far more than a socket holds is in flight when the daemon resumes.
             group.addTask {
@@ -179,12 +177,11 @@ private func error(_ body: () async throws -> Void) async -> (any Error)? {
     }
 
     @Test func only1024RequestsWaitAtATime() async throws {
-        let gimbal = Gimbal(path: daemon.socket)
         let pid = daemon.process.processIdentifier
         kill(pid, SIGSTOP)
         let errors = await withTaskGroup { group in
             for _ in 0...RequestConnection.mostWaiting {
-                group.addTask {
+                group.addTask { [gimbal] in
                     let refused = await error { try await gimbal.ping() }
                     // Only one returns while the daemon is stopped.
                     if refused != nil { kill(pid, SIGCONT) }
@@ -199,7 +196,7 @@ private func error(_ body: () async throws -> Void) async -> (any Error)? {
     // MARK: Endings
 
     @Test func whoWaitsWhenTheDaemonGoesIsTold() async throws {
-        let camera = Gimbal(path: daemon.socket).camera()
+        let camera = camera
         try await camera.stop()
         let pid = daemon.process.processIdentifier
         kill(pid, SIGSTOP)
@@ -220,11 +217,10 @@ private func error(_ body: () async throws -> Void) async -> (any Error)? {
     }
 
     @Test func aCancelledRequestStopsWaiting() async throws {
-        let gimbal = Gimbal(path: daemon.socket)
         try await gimbal.connect()
         let pid = daemon.process.processIdentifier
         kill(pid, SIGSTOP)
-        let task = Task { await error { try await gimbal.ping() } }
+        let task = Task { [gimbal] in await error { try await gimbal.ping() } }
         task.cancel()
         #expect(await task.value is CancellationError)
         kill(pid, SIGCONT)
@@ -240,12 +236,11 @@ private func error(_ body: () async throws -> Void) async -> (any Error)? {
     }
 
     @Test func theConnectionEndsWithItsOwner() async throws {
-        let watcher = Gimbal(path: daemon.socket)
         for _ in 0..<5 {
-            let gimbal = Gimbal(path: daemon.socket)
-            try await gimbal.connect()
+            let other = Gimbal(path: daemon.socket)
+            try await other.connect()
         }
-        try await waitUntilAlone(watcher)
+        try await waitUntilAlone(gimbal)
     }
 
     @Test func whatIsNoMessageEndsTheConnection() async throws {
@@ -289,13 +284,18 @@ private func waitUntilAlone(_ gimbal: Gimbal) async throws {
 
 @Suite struct EventTests {
     private let daemon: DaemonProcess
+    private let gimbal: Gimbal
+    private let camera: RemoteCamera
     /// Reconnects soon.
     private let hasty = Reconnection(firstDelay: .milliseconds(1), longestDelay: .milliseconds(5))
 
-    init() throws { daemon = try DaemonProcess() }
+    init() throws {
+        daemon = try DaemonProcess()
+        gimbal = Gimbal(path: daemon.socket)
+        camera = gimbal.camera()
+    }
 
     @Test func aMovementIsToldInOrder() async throws {
-        let camera = Gimbal(path: daemon.socket).camera()
         var events: [CameraEvent] = []
         for try await event in camera.events() {
             events.append(event)
@@ -311,7 +311,6 @@ private func waitUntilAlone(_ gimbal: Gimbal) async throws {
     }
 
     @Test func onlyTheKindsThatAreAskedForCome() async throws {
-        let camera = Gimbal(path: daemon.socket).camera()
         var loop = camera.events([.idle]).makeAsyncIterator()
         guard case .subscribed? = try await loop.next() else { return #expect(Bool(false)) }
         for _ in 0..<3 { try await camera.move(.zoomIn) }
@@ -320,7 +319,6 @@ private func waitUntilAlone(_ gimbal: Gimbal) async throws {
     }
 
     @Test func aCameraThatIsRemovedEndsTheSequence() async throws {
-        let camera = Gimbal(path: daemon.socket).camera()
         var loop = camera.events().makeAsyncIterator()
         _ = try await loop.next()
         try await camera.remove()
@@ -329,7 +327,6 @@ private func waitUntilAlone(_ gimbal: Gimbal) async throws {
     }
 
     @Test func aReaderGoesOnWhereAnotherStopped() async throws {
-        let camera = Gimbal(path: daemon.socket).camera()
         var first = camera.events().makeAsyncIterator()
         _ = try await first.next()
         for _ in 0..<2 { try await camera.move(.zoomIn) }
@@ -350,7 +347,6 @@ private func waitUntilAlone(_ gimbal: Gimbal) async throws {
     // MARK: Reconnecting
 
     @Test func nothingIsLostOrDoubledWhenConnectionsBreak() async throws {
-        let camera = Gimbal(path: daemon.socket).camera()
         // Cuts within lines, between them, and before the first is whole.
         let budgets = [2500, 1, 0, 700, 40, 3333, 900, 219, 220, 221, 5000, 10]
         let proxy = try StandIn.cutting(after: budgets, before: daemon.socket)
@@ -373,7 +369,6 @@ private func waitUntilAlone(_ gimbal: Gimbal) async throws {
     }
 
     @Test func nothingOfAnyCameraIsLostOrDoubledWhenConnectionsBreak() async throws {
-        let gimbal = Gimbal(path: daemon.socket)
         let names = ["a", "b", "c"]
         for name in names { try await gimbal.camera(name).stop() }
         let budgets = [3000, 1, 0, 700, 40, 3333, 900, 619, 620, 621, 5000, 10]
@@ -401,7 +396,6 @@ private func waitUntilAlone(_ gimbal: Gimbal) async throws {
     }
 
     @Test func aCameraIsWaitedForUntilItRests() async throws {
-        let gimbal = Gimbal(path: daemon.socket)
         let camera = gimbal.camera("left")
         // It is already there: nothing moves, and still the animation ends.
         #expect(try await camera.animateToRest(.zoomTo(2), durationMs: 20).seq == 0)
@@ -423,28 +417,27 @@ private func waitUntilAlone(_ gimbal: Gimbal) async throws {
     }
 
     @Test func aNewDaemonIsAnotherEpoch() async throws {
-        let gimbal = Gimbal(path: daemon.socket)
-        var loop = gimbal.camera().events(reconnecting: hasty).makeAsyncIterator()
+        var loop = camera.events(reconnecting: hasty).makeAsyncIterator()
         guard case .subscribed(let before)? = try await loop.next() else { return #expect(Bool(false)) }
-        try await gimbal.camera().move(.zoomTo(7))
+        try await camera.move(.zoomTo(7))
         for _ in 0..<3 { _ = try await loop.next() }
         #expect(daemon.end(SIGTERM) == 0)
         let next = try DaemonProcess(socket: daemon.socket)
         // The end of the previous connection may not have been noticed yet.
         try await waitUntil("the next daemon answers") { await error { try await gimbal.ping() } == nil }
-        try await gimbal.camera().move(.zoomTo(9))
+        try await camera.move(.zoomTo(9))
         guard case .subscribed(let after)? = try await loop.next(), case .lagged(let lagged)? = try await loop.next()
         else { return #expect(Bool(false)) }
         #expect(after.epoch != before.epoch)
         #expect(lagged.missed == 3 && lagged.position.zoom == 9)
         #expect(loop.resumePoint == ResumePoint(seq: 3, epoch: after.epoch))
-        try await gimbal.camera().move(.zoomTo(8))
+        try await camera.move(.zoomTo(8))
         #expect(try await loop.next()?.seq == 4)
         #expect(next.end(SIGTERM) == 0)
     }
 
     @Test func aResetIsTold() async throws {
-        var loop = Gimbal(path: daemon.socket).camera().events().makeAsyncIterator()
+        var loop = camera.events().makeAsyncIterator()
         _ = try await loop.next()
         let feed = try SocketClient(daemon.socket)
         try feed.send(
@@ -457,7 +450,7 @@ private func waitUntilAlone(_ gimbal: Gimbal) async throws {
         let clock = PatientClock()
         let reconnection = Reconnection(
             firstDelay: .milliseconds(100), longestDelay: .milliseconds(700), attempts: 5, clock: clock)
-        var loop = Gimbal(path: daemon.socket).camera().events(reconnecting: reconnection).makeAsyncIterator()
+        var loop = camera.events(reconnecting: reconnection).makeAsyncIterator()
         _ = try await loop.next()
         #expect(daemon.end(SIGTERM) == 0)
         let end = await error { _ = try await loop.next() } as? GimbalConnectionError
@@ -475,14 +468,14 @@ private func waitUntilAlone(_ gimbal: Gimbal) async throws {
     }
 
     @Test func whoDoesNotWantToComeBackIsTold() async throws {
-        var loop = Gimbal(path: daemon.socket).camera().events(reconnecting: .never).makeAsyncIterator()
+        var loop = camera.events(reconnecting: .never).makeAsyncIterator()
         _ = try await loop.next()
         #expect(daemon.end(SIGTERM) == 0)
         #expect(await error { _ = try await loop.next() } as? GimbalConnectionError == .ended)
     }
 
     @Test func aCameraThatCannotBeIsAnError() async throws {
-        let events = Gimbal(path: daemon.socket).camera("a b").events()
+        let events = gimbal.camera("a b").events()
         #expect((await error { for try await _ in events {} } as? GimbalError)?.field == "camera")
     }
 
@@ -501,8 +494,7 @@ private func waitUntilAlone(_ gimbal: Gimbal) async throws {
     }
 
     @Test func aSlowReaderOfTheLatestSkips() async throws {
-        let gimbal = Gimbal(path: daemon.socket)
-        var loop = gimbal.camera().events(delivery: .latest).makeAsyncIterator()
+        var loop = camera.events(delivery: .latest).makeAsyncIterator()
         _ = try await loop.next()
         let last = try flood()
         var events: [CameraEvent] = []
@@ -512,12 +504,11 @@ private func waitUntilAlone(_ gimbal: Gimbal) async throws {
         let seqs = events.compactMap(\.seq)
         #expect(zip(seqs, seqs.dropFirst()).allSatisfy { $0 < $1 })
         #expect(events.last?.kind == .idle)
-        #expect(events.last?.position == (try await gimbal.camera().state().position))
+        #expect(events.last?.position == (try await camera.state().position))
     }
 
     @Test func aSlowReaderOfEveryEventIsToldWhatItMissed() async throws {
-        let gimbal = Gimbal(path: daemon.socket)
-        var loop = gimbal.camera().events().makeAsyncIterator()
+        var loop = camera.events().makeAsyncIterator()
         _ = try await loop.next()
         let last = try flood()
         var (read, missed) = (0, 0)
@@ -534,11 +525,10 @@ private func waitUntilAlone(_ gimbal: Gimbal) async throws {
     }
 
     @Test func aCancelledLoopEndsItsConnection() async throws {
-        let gimbal = Gimbal(path: daemon.socket)
         let (started, start) = AsyncStream.makeStream(of: Void.self)
-        let task = Task {
+        let task = Task { [camera] in
             await error {
-                for try await event in gimbal.camera().events() {
+                for try await event in camera.events() {
                     if case .subscribed = event { start.finish() }
                 }
             }
@@ -550,8 +540,7 @@ private func waitUntilAlone(_ gimbal: Gimbal) async throws {
     }
 
     @Test func aLoopThatIsLeftEndsItsConnection() async throws {
-        let gimbal = Gimbal(path: daemon.socket)
-        for try await _ in gimbal.camera().events() { break }
+        for try await _ in camera.events() { break }
         try await waitUntilAlone(gimbal)
     }
 
