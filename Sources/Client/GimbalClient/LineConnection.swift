@@ -80,7 +80,7 @@ final class LineConnection: Sendable {
             throw error
         }
         state.withLock { state in
-            state.readable.setEventHandler { [weak self] in self?.becameReadable() }
+            state.readable.setEventHandler { [weak self] in self?.state.withLock { $0.endWait() }?.resume() }
         }
     }
 
@@ -161,8 +161,6 @@ final class LineConnection: Sendable {
             close()
         }
     }
-
-    private func becameReadable() { state.withLock { $0.endWait() }?.resume() }
 
     // MARK: Sending
 

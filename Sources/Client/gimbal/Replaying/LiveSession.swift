@@ -61,15 +61,12 @@ final class LiveSession {
                 source: takes ? fingers.descriptor : nil, timeout: takes ? fingers.timeout : nil, handle)
             try output.flush()
             if turn.end != nil, !isOver { throw Failure.daemonWentAway }
-            if turn.isSourceReady || takes && fingers.timeout == 0 { try feed() }
+            guard turn.isSourceReady || takes && fingers.timeout == 0 else { continue }
+            connection.queue(try fingers.lines())
+            if fingers.isAtEnd { connection.queue(try ClientRequest.ping.line(id: Self.endMark)) }
         }
         fingers.conclude()
         return rejected
-    }
-
-    private func feed() throws {
-        connection.queue(try fingers.lines())
-        if fingers.isAtEnd { connection.queue(try ClientRequest.ping.line(id: Self.endMark)) }
     }
 
     private func handle(_ message: ReceivedLine) throws {

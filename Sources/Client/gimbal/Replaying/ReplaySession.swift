@@ -74,7 +74,7 @@ final class ReplaySession {
                 if isCut, isEndedByKey { break }
                 throw failure(end)
             }
-            if turn.isSourceReady { try sendMore() }
+            if turn.isSourceReady { try send(try reader.read()) }
             try player?.advance()
         }
         player?.end()
@@ -102,8 +102,6 @@ final class ReplaySession {
         }
         try send(opening.rest)
     }
-
-    private func sendMore() throws { try send(try reader.read()) }
 
     private func send(_ piece: [UInt8]) throws {
         connection.queue(piece)

@@ -67,12 +67,9 @@ final class Keyboard {
 
     // MARK: The terminal
 
-    /// Whether this process is in the terminal's foreground.
-    private var isInForeground: Bool { tcgetpgrp(descriptor) == getpgrp() }
-
     /// Takes the terminal, unless it is another process's. Call it again whenever the program does something.
     func begin() {
-        guard !isOn, isInForeground else { return }
+        guard !isOn, tcgetpgrp(descriptor) == getpgrp() else { return }
         var settings = termios()
         guard unsafe tcgetattr(descriptor, &settings) == 0 else { return }
         unsafe found = settings

@@ -46,11 +46,9 @@ struct Fit: ParsableCommand {
     func run() throws {
         let bounds = try CoordinateBounds(from: southWest, to: northEast)
         let daemon = try Conversation(options)
-        guard !dryRun else { return try tell(daemon, bounds) }
-        try daemon.go(.fitBounds(bounds, insets: insets), animate || animation.isNamed ? animation : nil)
-    }
-
-    private func tell(_ daemon: Conversation, _ bounds: CoordinateBounds) throws {
+        guard dryRun else {
+            return try daemon.go(.fitBounds(bounds, insets: insets), animate || animation.isNamed ? animation : nil)
+        }
         try daemon.show(.cameraForBounds(bounds, insets: insets)) { (fit: BoundsFit) in
             let remark: PrintableText = fit.fits ? "" : ", but the bounds do not fit"
             return [fit.position.map { $0.text + remark } ?? "nowhere: the padding leaves no room"]

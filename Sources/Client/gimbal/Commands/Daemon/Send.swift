@@ -95,7 +95,12 @@ private final class SendSession {
         guard !hasUnsubscribed else { return }
         lines.read(piece) { line in
             guard !line.isTooLong, let requests = try? decoder.decode(line.text.span) else { return }
-            hasUnsubscribed = hasUnsubscribed || requests.contains(where: \.endsSubscription)
+            for request in requests {
+                switch request.body {
+                case .unsubscribe, .unsubscribeAll: hasUnsubscribed = true
+                default: break
+                }
+            }
         }
     }
 
@@ -116,14 +121,5 @@ private final class SendSession {
         default: break
         }
         output.add(message.bytes)
-    }
-}
-
-extension Request {
-    fileprivate var endsSubscription: Bool {
-        switch body {
-        case .unsubscribe, .unsubscribeAll: true
-        default: false
-        }
     }
 }

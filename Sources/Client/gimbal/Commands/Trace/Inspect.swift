@@ -75,7 +75,6 @@ private struct InspectReport {
             ?? [(nil, source.findings, source.converter.originMs)]
     }
 
-    private var isTrace: Bool { source.format == .trace }
     private var quirks: [(Quirk, Int)] { Quirk.allCases.map { ($0, source.notes[$0]) }.filter { $0.1 > 0 } }
 
     // MARK: For people
@@ -105,7 +104,7 @@ private struct InspectReport {
 
     private func rows(of section: Section) -> [PrintableText] {
         let findings = section.findings
-        let frames = counted(findings.frames, isTrace ? "line" : "frame")
+        let frames = counted(findings.frames, source.format == .trace ? "line" : "frame")
         var rows = [titled("length", "\(frames) in \(clock(milliseconds: findings.durationMs, 3))")]
         if findings.landed > 0 {
             rows.append(titled("fingers", "\(grouped(findings.landed)), at most \(findings.mostFingers) at a time"))
