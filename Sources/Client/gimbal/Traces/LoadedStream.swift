@@ -10,7 +10,7 @@ import Traces
 struct LoadedStream {
     /// The file's name as it was given.
     let name: String
-    private(set) var stream = CameraStream()
+    var stream = CameraStream()
     /// The lines as `gimbal run` prints them, each with its line feed.
     private(set) var bytes: [UInt8] = []
     /// Whether the stream comes from a trace played in this process; only then are its bytes the same every time.
@@ -22,9 +22,6 @@ struct LoadedStream {
 
     /// Takes the stream of a camera of the daemon so far.
     init(_ name: String, _ stream: CameraStream) { (self.name, self.stream) = (name, stream) }
-
-    /// Measures distances on a screen of this size from now on.
-    mutating func measure(on viewport: Viewport) { stream.viewport = viewport }
 
     /// The lines without their line feeds.
     var lines: [ArraySlice<UInt8>] { bytes.split(separator: 0x0a) }

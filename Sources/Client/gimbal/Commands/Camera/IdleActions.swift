@@ -61,8 +61,8 @@ struct Home: ParsableCommand {
         help: ArgumentHelp(
             "Latitude, longitude and zoom, optionally bearing and viewing angle, separated by commas.",
             valueName: "position"),
-        transform: HomePosition.init(typed:))
-    var position: HomePosition?
+        transform: CameraPosition.init(typed:))
+    var position: CameraPosition?
 
     @Option("How long the flight takes (default: depends on its length).", "time")
     var duration: Milliseconds?
@@ -76,7 +76,7 @@ struct Home: ParsableCommand {
     }
 
     func run() throws {
-        try idle.run(position.map { .flyHome($0.position, durationMs: duration?.milliseconds) })
+        try idle.run(position.map { .flyHome($0, durationMs: duration?.milliseconds) })
     }
 }
 
@@ -134,10 +134,7 @@ struct Traces: ParsableCommand {
     }
 }
 
-/// A camera's home, as it is typed.
-struct HomePosition: TypedArgument {
-    let position: CameraPosition
-
+extension CameraPosition: TypedArgument {
     /// Reads a place and a zoom such as `48.8584,2.2945,14`, optionally followed by bearing and viewing angle.
     init(typed text: String) throws {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
@@ -146,7 +143,7 @@ struct HomePosition: TypedArgument {
                 "write latitude, longitude and zoom, such as 48.8584,2.2945,14; bearing and viewing angle may follow.")
         }
         let rest = try parts[2...].map { try Number(typed: $0).value } + [0, 0]
-        position = CameraPosition(
+        self.init(
             target: try LatLng(typed: parts[0] + "," + parts[1]), zoom: rest[0], bearing: rest[1], viewingAngle: rest[2]
         )
     }

@@ -43,8 +43,8 @@ struct Diff: ParsableCommand {
 
     func run() throws {
         var (one, other) = (try LoadedStream(expected, recording), try LoadedStream(found, recording))
-        if !one.isRun, other.isRun { one.measure(on: other.stream.viewport) }
-        other.measure(on: one.stream.viewport)
+        if !one.isRun, other.isRun { one.stream.viewport = other.stream.viewport }
+        other.stream.viewport = one.stream.viewport
         let tolerance = tolerance ?? .none
         if let plot {
             let title = "\(expected) and \(found)"

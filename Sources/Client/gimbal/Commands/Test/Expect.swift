@@ -293,7 +293,7 @@ private final class ExpectSession {
     private func golden(_ file: String, on viewport: Viewport) throws -> LoadedStream {
         var golden = try goldens[file] ?? LoadedStream(reading: InputFile(file))
         goldens[file] = golden
-        golden.measure(on: viewport)
+        golden.stream.viewport = viewport
         return golden
     }
 
@@ -324,7 +324,7 @@ private final class ExpectSession {
             guard InputFile.isRegular(file), var golden = try? LoadedStream(reading: InputFile(file)) else {
                 return Outcome(name, Outcome.Failure("not written: \(file) exists and is not a golden file"))
             }
-            golden.measure(on: found.stream.viewport)
+            golden.stream.viewport = found.stream.viewport
             guard let change = failure(golden, found, nil) else {
                 say("\(file) is unchanged")
                 return Outcome(name)

@@ -38,9 +38,7 @@ struct Run: ParsableCommand {
     @Flag(help: "Print how each trace went, instead of the events.")
     var summary = false
 
-    @Option(
-        help: ArgumentHelp("Also write an MCAP file, replacing an existing one.", valueName: "file"),
-        completion: .file(extensions: ["mcap"]))
+    @Option("Also write an MCAP file, replacing an existing one.", "file", completion: .file(extensions: ["mcap"]))
     var mcap: String?
 
     @Argument(help: "The traces or recordings; - is standard input.", completion: .file())
