@@ -102,8 +102,11 @@ struct GimbalCommand: ParsableCommand {
     private static func end(_ error: any Error, _ words: [String]) {
         var text = NegativeNumbers.unshielded(fullMessage(for: error))
         let code = exitCode(for: error)
-        // The parser knows no command for what is found after it has read the words.
-        if code == .validationFailure, let mistake = Usage.mistake(in: words) ?? (error as? ValidationError)?.message {
+        // The parser knows no command for what is found after it has read the words. An exit code is of a program that
+        // this one has started, and that has said what was wrong.
+        if code == .validationFailure, !(error is ExitCode),
+            let mistake = Usage.mistake(in: words) ?? (error as? ValidationError)?.message
+        {
             text = "Error: \(NegativeNumbers.unshielded(mistake))\n\(Usage.synopsis(words.first))"
         }
         // A word may come from a shell's pattern, and be the name of any file.

@@ -30,6 +30,15 @@ import Testing
         }
     }
 
+    @Test func whatThePagesServerRefusesIsToldOnce() throws {
+        let socket = TemporaryPath.fresh("sock")
+        defer { for name in [socket, socket + ".lock"] { unlink(name) } }
+        let (status, _, errors) = try DaemonProcess.run(
+            DaemonProcess.gimbal, ["web", "--no-open", "--socket", socket, "--port", "99999"])
+        #expect(status == 64 && errors.hasPrefix("Error: --port must be from 0 to 65535."), "\(errors)")
+        #expect(errors.components(separatedBy: "Error:").count == 2, "\(errors)")
+    }
+
     /// Starts a program; returns it and the port of the link that it prints.
     private func start(_ program: URL, _ arguments: [String]) throws -> (web: RunningProgram, port: Int) {
         let web = try RunningProgram(arguments, of: program)
