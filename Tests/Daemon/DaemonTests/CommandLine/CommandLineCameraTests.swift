@@ -69,6 +69,17 @@ import Testing
         #expect(refused.errors == "gimbal: /etc/passwd cannot be started: Permission denied\n")
     }
 
+    @Test func aTurnThatDoesNotComeIsWaitedForUntilTheTimeIsOver() throws {
+        let guide = try SocketClient(daemon.socket)
+        #expect(try guide.ask(#"{"type":"take-lease","id":1,"forMs":3600000}"#)["type"]?.string == "lease")
+        let (status, _, errors) = try gimbal(daemon, ["lease", "--wait", "--timeout", "200ms", "--", "true"])
+        #expect(status == 75 && errors == "gimbal: not done within the --timeout of 200 ms\n", "\(errors)")
+        // The time is that of the wait, not of the command.
+        guide.close()
+        let script = ["--", "sh", "-c", "sleep 1.2; exit 3"]
+        #expect(try gimbal(daemon, ["lease", "--wait", "--timeout", "1s"] + script).status == 3)
+    }
+
     @Test func replayTakesALeaseUntilItsTraceHasEnded() throws {
         let folder = Folder()
         let header = #"{"type":"trace","version":1}"# + "\n"

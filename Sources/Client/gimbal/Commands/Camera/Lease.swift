@@ -13,7 +13,7 @@ struct Lease: ParsableCommand {
             the time of --for is over. Meanwhile, gestures, commands and traces of others are refused. The command \
             finds the lease in GIMBAL_LEASE, as CAMERA:NUMBER, so it can move the camera with "gimbal"; other programs \
             send "join-lease". If another client has leased the camera, the status is 75; with --wait, the command \
-            waits for its turn.
+            waits for its turn, at most for the time of --timeout.
 
             Examples:
               gimbal lease -- gimbal replay pan.ndjson
@@ -54,7 +54,7 @@ struct Lease: ParsableCommand {
         guard let program = Program.find(command[0]) ?? (command[0].contains("/") ? command[0] : nil) else {
             throw Failure(.usage, "there is no command \(command[0])")
         }
-        let conversation = try Conversation(socket, camera: camera, limitsAnswers: !wait)
+        let conversation = try Conversation(socket, camera: camera)
         HeldLease.tell(
             try conversation.lease(
                 LeaseRequest(forMs: self.for?.milliseconds ?? Self.longest, label: label, wait: wait)))
