@@ -200,9 +200,8 @@ if Context.environment["GIMBAL_MQTT"] != nil {
         .executableTarget(
             name: "gimbal-mqtt",
             dependencies: [
-                "EarthViews", "MQTTBridge", "GimbalClient", "GimbalProtocol", "MapCamera", "Libevent", "ProgramOptions",
-                "Service",
-                "UnixSocket", "CMosquitto",
+                "CameraStreams", "EarthViews", "MQTTBridge", "GimbalClient", "GimbalProtocol", "MapCamera", "Libevent",
+                "ProgramOptions", "Service", "UnixSocket", "CMosquitto",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
             ],
             cSettings: gnu, swiftSettings: strict),

@@ -1,6 +1,7 @@
 // The program: its options, and the one place where it ends.
 
 import ArgumentParser
+import CameraStreams
 import GimbalProtocol
 import Glibc
 import MQTTBridge
@@ -109,7 +110,7 @@ struct GimbalMQTT: ParsableCommand {
     var offsetBearing = 0.0
 
     @Option(
-        "Show each followed position after this fixed delay, whatever the network does: 10ms to 5000ms, or 0 for none.",
+        "Show each followed position after this fixed delay, whatever the network does: 10ms to 5s, or 0 for none.",
         "time")
     var playOut: Milliseconds?
 
@@ -197,7 +198,7 @@ struct GimbalMQTT: ParsableCommand {
         }
         if let playOut {
             guard playOut.count == 0 || 10...5000 ~= playOut.count else {
-                throw ValidationError("--play-out must be 0, or from 10ms to 5000ms")
+                throw ValidationError("--play-out must be 0, or from 10ms to 5s")
             }
             guard !follow.isEmpty else { throw ValidationError("--play-out needs --follow") }
         }
@@ -343,12 +344,12 @@ struct Pair: ExpressibleByArgument {
     }
 }
 
-/// A time such as 50ms, or 50.
+/// A time in any form that `gimbal` reads, such as 50ms, 50 or 1.5s.
 struct Milliseconds: ExpressibleByArgument {
     let count: Double
 
     init?(argument: String) {
-        guard let count = Double(argument.hasSuffix("ms") ? String(argument.dropLast(2)) : argument) else { return nil }
+        guard let count = WrittenTime.milliseconds(argument) else { return nil }
         self.count = count
     }
 }

@@ -573,6 +573,7 @@ def try_limits():
             ("empty", "user = NAME", "--broker", "mqtt://127.0.0.1", "--node", "x", "--credentials", FOLDER / "empty.conf"),
             ("hostile", r"\u{1B}[2J: No such", "--broker", "mqtt://127.0.0.1", "--node", "x", "--credentials", "/none/\x1b[2J"),
             ("folder", "Is a directory", "--broker", "mqtt://127.0.0.1", "--node", "x", "--credentials", FOLDER / "folder"),
+            ("late", "from 10ms to 5s", "--broker", "mqtt://127.0.0.1", "--follow", "a/b", "--as", "b", "--play-out", "5.1s"),
             ("far", "1 to 65535", "--broker", "mqtt://127.0.0.1", "--follow", "a/b", "--viewsync", "127.0.0.1:70000")):
         wrong = Process(f"wrong-{name}", BIN / "gimbal-mqtt", *options)
         check(wrong.process.wait(PATIENCE) in (64, 71) and wrong.said(reason), f"{name}: {wrong.log.read_text()}")
