@@ -352,7 +352,7 @@ uninstall: ## stop and disable the units, and remove what `install` installs
 	rm -rf '$(doc)'
 	$(call on_this_machine,$(if $(filter purge,$(MAKECMDGOALS)),purge,uninstalled))
 
-purge: uninstall ## uninstall, and remove what the service leaves: cameras, settings, user and group
+purge: uninstall ## uninstall, and remove what the services leave: cameras, tokens, settings, user and group
 
 # MARK: Packaging
 

@@ -7,9 +7,12 @@ set -eu
 action=$1
 units=$2
 
-services='gimbald.service gimbald.socket gimbald-watch.socket gimbald-watch-restart.service'
+services='gimbald.service gimbald.socket gimbald-watch.socket gimbald-watch-restart.service
+    gimbal-mqtt.service gimbal-web.service gimbal-web.socket'
 user_services='gimbald.service gimbald.socket'
 state=/var/lib/gimbal
+# The second is a link to the first, which systemd makes for a service without a user of its own.
+tokens='/var/lib/private/gimbal-web /var/lib/gimbal-web'
 
 has_systemd() { command -v systemctl >/dev/null && systemd-analyze unit-paths 2>/dev/null | grep -qx "$units/system"; }
 is_running() { [ -d /run/systemd/system ]; }
@@ -40,7 +43,8 @@ users_links() {
 settings() {
     [ ! -e /etc/gimbal/gimbald.conf ] || echo /etc/gimbal/gimbald.conf
     find /etc/systemd/system /etc/systemd/user -maxdepth 1 \
-        \( -name 'gimbald.*.d' -o -name 'gimbald-watch.*.d' \) 2>/dev/null
+        \( -name 'gimbald.*.d' -o -name 'gimbald-watch.*.d' -o -name 'gimbal-mqtt.*.d' -o -name 'gimbal-web.*.d' \) \
+        2>/dev/null
 }
 
 installed() {
@@ -81,13 +85,14 @@ uninstalled() {
     forget
     left=$(settings)
     [ ! -e $state ] || left="$left $state (the cameras)"
+    [ ! -e "${tokens% *}" ] || left="$left ${tokens% *} (the page's tokens)"
     ! getent passwd gimbal >/dev/null || left="$left and the user gimbal"
     [ -z "$left" ] || echo "left in place, and removed by \`make purge\`:" $left
 }
 
 purge() {
     settings | while read -r path; do rm -rf "$path"; done
-    rm -rf $state
+    rm -rf $state $tokens
     forget
     ! getent passwd gimbal >/dev/null || userdel gimbal
     ! getent group gimbal >/dev/null || groupdel gimbal

@@ -304,20 +304,30 @@ removing() {
     systemctl --quiet enable --now gimbald.service gimbald.socket gimbald-watch.socket
     as_user systemctl --user --quiet enable --now gimbald.service gimbald.socket
     mkdir -p /etc/systemd/system/gimbald.service.d
+    # The page's socket listens, whether its server is installed or not.
+    cp /test/project/systemd/gimbal-web.* /usr/lib/systemd/system
+    systemctl daemon-reload
+    systemctl --quiet enable --now gimbal-web.socket
+    [ ! -e /usr/bin/gimbal-mqtt ] || systemctl --quiet enable --now gimbal-mqtt.service
+    mkdir -p /etc/systemd/system/gimbal-web.service.d /var/lib/private/gimbal-web
     check 'it runs' is ActiveState active
     make --no-print-directory --silent -C /test/project uninstall >/tmp/uninstalled
     check 'uninstalling tells what it leaves' grep -q 'left in place.*gimbald.service.d /var/lib/gimbal.*user gimbal' \
         /tmp/uninstalled
     check 'no process is left' has_no_process
+    check 'nor one of the bridge' bash -c '! pgrep --exact --list-full gimbal-mqtt'
     check 'no socket is left' [ ! -e /run/gimbal ]
     check 'nor one of a user' [ ! -e "/run/user/$user/gimbal.sock" ]
     check 'no link dangles' leaves_no_link
     check 'systemd knows nothing of it' knows_no_unit
     check 'the cameras are left' [ -s /var/lib/gimbal/cameras.ndjson ]
+    check "the page's tokens are left, and told" grep -q '/var/lib/private/gimbal-web (the page' /tmp/uninstalled
     make --no-print-directory --silent -C /test/project purge >/tmp/purged
     check 'purging tells what users keep' grep -q 'users' /tmp/purged
     check 'the cameras are gone' [ ! -e /var/lib/gimbal ]
+    check "the page's tokens are gone" [ ! -e /var/lib/private/gimbal-web ]
     check 'the settings are gone' [ ! -e /etc/systemd/system/gimbald.service.d ]
+    check "the page's are gone, too" [ ! -e /etc/systemd/system/gimbal-web.service.d ]
     check 'the user is gone' bash -c '! getent passwd gimbal && ! getent group gimbal'
 }
 
@@ -329,7 +339,7 @@ leaves_no_link() {
 
 knows_no_unit() {
     local units
-    units=$({ systemctl list-units --all 'gimbald*'; as_user systemctl --user list-units --all 'gimbald*'; } | grep gimbald) ||
+    units=$({ systemctl list-units --all 'gimbal*'; as_user systemctl --user list-units --all 'gimbal*'; } | grep gimbal) ||
         return 0
     echo "$units" && false
 }
