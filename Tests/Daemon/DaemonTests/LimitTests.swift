@@ -1,6 +1,7 @@
 // Limits as configured and documented: every one has an option and a line in the README, and the program enforces it.
 
 import Foundation
+import Service
 import TestSupport
 import Testing
 
@@ -33,6 +34,20 @@ import Testing
         }
         let named = rows.joined(separator: "\n").matches(of: /\| `([a-z-]+)` \|(?:\n|$)/).map { String($0.1) }
         #expect(named.sorted() == told.map(\.name).sorted())
+    }
+
+    @Test func tracesBeyondTheStepsOfAllAreLeftOut() throws {
+        let folder = Folder()
+        let zoom = { (time: Int) in #"{"type":"move","timeMs":\#(time),"update":{"kind":"zoom-in"}}"# + "\n" }
+        for (name, count) in [("a", 4), ("b", 4), ("c", 1)] {
+            try folder.write(name, "{\"type\":\"trace\",\"version\":1}\n" + (0..<count).map(zoom).joined())
+        }
+        let log = Log(of: "gimbald", level: .error)
+        let all = TraceFolder.traces(in: folder.path, log)
+        #expect(all.map(\.name) == ["a", "b", "c"])
+        let some = all[0].steps + all[1].steps
+        #expect(TraceFolder.traces(in: folder.path, log, mostSteps: some).map(\.name) == ["a", "b"])
+        #expect(TraceFolder.traces(in: folder.path, log, mostSteps: some - 1).map(\.name) == ["a"])
     }
 
     @Test func everyLimitHasARange() throws {

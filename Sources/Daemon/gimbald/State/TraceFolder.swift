@@ -13,13 +13,14 @@ enum TraceFolder {
     private static let mostSteps = 2_000_000
 
     /// Returns the traces in a folder; invalid ones are skipped and logged. If there is no folder, there are none.
-    static func traces(in path: String, _ log: Log) -> [StoredTrace] {
+    static func traces(in path: String, _ log: Log, mostSteps: Int = mostSteps) -> [StoredTrace] {
         guard let folder = unsafe opendir(path) else {
             log(errno == ENOENT ? .info : .warning, "no trace can be played by name: \(SystemError("open \(path)"))")
             return []
         }
         defer { _ = unsafe closedir(folder) }
         var (traces, size, steps) = ([StoredTrace](), 0, 0)
+        let limits = "the limits are \(most) traces, \(longestOfAll) bytes, and \(mostSteps) lines and frames"
         for name in unsafe names(in: folder) {
             func leaveOut(_ why: String) { log(.warning, .traceLeftOut, "the trace \(name) is skipped: \(why)") }
             guard StoredTrace.isName(name) else {
@@ -29,15 +30,16 @@ enum TraceFolder {
             do throws(SystemError) {
                 guard let file = try unsafe ReadFile(name, in: dirfd(folder), atMost: longest) else { continue }
                 guard traces.count < most, size + file.size <= longestOfAll, steps < mostSteps else {
-                    leaveOut("the limits are \(most) traces, \(longestOfAll) bytes, and \(mostSteps) lines and frames")
+                    leaveOut(limits)
                     continue
                 }
                 size += file.size
                 let bytes = try file.read(from: 0, file.size)
                 do throws(StoredTrace.Problem) {
                     let trace = try StoredTrace(name, bytes)
-                    traces.append(trace)
+                    // The steps of a trace are known once it has been played.
                     steps += trace.steps
+                    if steps <= mostSteps { traces.append(trace) } else { leaveOut(limits) }
                 } catch {
                     leaveOut("line \(error.line): \(error.message)")
                 }
