@@ -78,6 +78,25 @@ import Testing
         #expect(daemon.wait().status == 64)
     }
 
+    @Test(.needs("systemd-socket-activate")) func aModeThatAPassedSocketDoesNotTakeIsTold() throws {
+        let path = Files.temporary().path
+        defer { unlink(path) }
+        let (process, errors) = (Process(), Pipe())
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/systemd-socket-activate")
+        process.arguments = [
+            "--listen=\(path)", DaemonProcess.gimbald.path, "--socket-group", "\(getgid())", "--mode", "0600",
+            "--watch-mode", "0600",
+        ]
+        process.standardError = errors
+        try process.run()
+        defer { if process.isRunning { process.terminate() } }
+        #expect(try SocketClient.whenListening(path).answersPing())
+        process.terminate()
+        let log = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        let ignored = log.components(separatedBy: "ignored: ").dropFirst()
+        #expect(ignored.count == 1 && ignored.first?.hasPrefix("--mode, --socket-group. ") == true, "\(log)")
+    }
+
     @Test func theServiceManagersStatusSaysWhyTheDaemonCannotStart() throws {
         let manager = try NotifySocket()
         let (status, _, errors) = try DaemonProcess.run(

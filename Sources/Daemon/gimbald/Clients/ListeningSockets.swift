@@ -47,6 +47,10 @@ struct ListeningSockets {
                     "descriptor \(descriptor) from the service manager: ListenStream= must name a path", code: ENOTSOCK)
             }
             passed += offered.map { Passed(descriptor: $0.descriptor, socketKind: $0.socketKind) }
+            if !file.setBy.isEmpty {
+                let names = file.setBy.sorted().joined(separator: ", ")
+                log(.warning, "ignored: \(names). A socket from the service manager has SocketMode= and SocketGroup=")
+            }
             return log(.info, "listening \(what)on \(counted(offered.count, "socket")) from the service manager")
         }
         for (descriptor, _) in offered { _ = close(descriptor) }

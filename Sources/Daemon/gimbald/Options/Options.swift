@@ -29,6 +29,8 @@ struct Options {
         var mode: mode_t
         /// `nil` for the daemon's own.
         var group: gid_t?
+        /// The options that have set the mode or the group.
+        var setBy: Set<String> = []
     }
 
     var socket = SocketFile(mode: 0o660)
@@ -306,6 +308,7 @@ extension Options {
                 throw UsageError(message: "\(name) \"\(value)\" must be octal, 0 to 0777")
             }
             options[keyPath: socket].mode = mode
+            options[keyPath: socket].setBy.insert(name)
         }
     }
 
@@ -316,6 +319,7 @@ extension Options {
         let help = "group of \(file), by name or number (default: the daemon's)"
         return Option(names: [name], value: .text("GROUP"), help: help) { options, value throws(UsageError) in
             options[keyPath: socket].group = try knownGroup(name, value)
+            options[keyPath: socket].setBy.insert(name)
         }
     }
 
