@@ -69,6 +69,7 @@ ending_and_failing() {
     check 'a wrong option is not tried again' refuses_wrong_option
     check 'the status says what is wrong' status_says 'unknown argument "--wrong"; see gimbald --help'
     check 'the log says it in one line' within 5 logs_one_line
+    check 'and the catalog knows the line' within 5 catalog_knows_it
     check 'its socket still listens' [ "$(state ActiveState gimbald.socket)" = active ]
     check 'a client that connects is told' exchange_is '"code":"unavailable","message":"gimbald cannot start: unknown'
     check 'the next one too' exchange_is '"code":"unavailable","message":"gimbald cannot start: unknown'
@@ -152,6 +153,11 @@ logs_one_line() {
     local lines
     lines=$(journalctl --quiet --priority err --output cat "_PID=$(state ExecMainPID)")
     [ "$lines" = 'unknown argument "--wrong"; see gimbald --help' ] || { echo "$lines" && false; }
+}
+
+catalog_knows_it() {
+    journalctl --quiet --catalog "MESSAGE_ID=1ef54261525145e18988ef31b3e7a88f" "_PID=$(state ExecMainPID)" |
+        grep 'Gimbal cannot start'
 }
 
 asks_the_kernel() {

@@ -35,9 +35,10 @@ struct Main {
             }
         } catch {
             let (status, message) = explain(error)
-            Log(of: name, level: level)(.error, message)
             // A failure at the end is not a failure to start.
-            if status != ioError { manager.report(startFailure: message) }
+            let hasStarted = status == ioError
+            Log(of: name, level: level)(.error, hasStarted ? nil : .notStarted, message)
+            if !hasStarted { manager.report(startFailure: message) }
             exit(status)
         }
     }

@@ -3,6 +3,7 @@
 /// The event of a line in a log. (A raw value comes from `systemd-id128 new` and never changes.)
 package enum LogEvent: String, CaseIterable, Sendable {
     case ready = "ca709d7ad6814298815d7d05b7191c69"
+    case notStarted = "1ef54261525145e18988ef31b3e7a88f"
     case ended = "3e439047d61546e1a2179d548db1024f"
     case restarting = "3cd88b1d955b43d39f4bca7aa65c2c75"
     case notRestarted = "1c16155ff34b44e89f756dcb46205ae8"
