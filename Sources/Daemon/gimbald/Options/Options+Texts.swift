@@ -69,8 +69,9 @@ extension Options {
               clients that may only subscribe and query.
           NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID  Where to report to the service manager that the daemon is ready,
               reloading, alive or stopping, and how often.
-          JOURNAL_STREAM  If it refers to standard error, log lines become journal entries with the fields CAMERA,
-              CLIENT, CLIENT_UID, CLIENT_PID and MESSAGE_ID; otherwise they begin with their priority.
+          JOURNAL_STREAM  If it is set, log lines begin with their priority instead of the program's name. If it also
+              refers to standard error, they become journal entries with the fields CAMERA, CLIENT, CLIENT_UID,
+              CLIENT_PID and MESSAGE_ID.
 
         Files:
           /run/gimbal/gimbal.sock  The socket of the system daemon, created by gimbald.socket.
@@ -84,9 +85,9 @@ extension Options {
           cameras.ndjson.new  The same while it is being written. It replaces cameras.ndjson once it is on disk.
           cameras.ndjson.damaged  A state file that could not be read. The daemon moves it out of the way, replacing
               an older one, and starts without cameras.
-          /etc/gimbal/traces  The traces that the system daemon can play by itself, each a file that "gimbal run" plays.
-              A user's daemon reads ~/.config/gimbal/traces, any other daemon --trace-dir. They are read at startup and
-              by a restart in place.
+          /etc/gimbal/traces  The traces that the system daemon can play by itself: uncompressed traces that move the
+              camera, no recordings and no links. Others are skipped, and the log says why. A user's daemon reads
+              ~/.config/gimbal/traces, any other daemon --trace-dir. They are read at startup and by a restart in place.
           /etc/gimbal/gimbald.conf  The settings of the system daemon. A user's daemon reads
               ~/.config/gimbal/gimbald.conf, any other daemon the --config file.
 
@@ -97,7 +98,9 @@ extension Options {
         by hand or truncated is detected as damaged.
 
         The file is written within seconds of a change, and at shutdown. It is always complete: to back it up, copy it
-        at any time. To restore it:
+        while the daemon runs. A copy from a time when the daemon was stopped says that nothing has happened since. Do
+        not put it in place of a later state: subscriptions that resume would get events of two different histories, and
+        no notice. To restore a backup:
 
           systemctl stop gimbald.socket gimbald.service
           install -o gimbal -g gimbal -m 600 BACKUP /var/lib/gimbal/cameras.ndjson
@@ -108,14 +111,16 @@ extension Options {
 
         Service:
         systemctl reload gimbald sends SIGUSR2 and returns when the daemon is ready again. It starts a newly installed
-        program and applies changed settings, except for the sockets to listen on. systemctl restart gimbald does the
-        same, and also applies changed units. Neither drops a client or an event. Settings are options and limits by
-        name, in /etc/gimbal/gimbald.conf:
+        program and applies changed settings, except for the sockets to listen on, their modes and their groups.
+        systemctl restart gimbald applies those, too, and changed units. Neither drops a client or an event. Settings
+        are options and limits by name, in /etc/gimbal/gimbald.conf:
 
           allow-group = video
           cameras = 1000
 
-        Lines that begin with # are comments. A repeatable option may appear on several lines.
+        Lines that begin with # are comments. A repeatable option may appear on several lines. Modes and groups are
+        those of sockets that the daemon makes itself. The sockets of the units have SocketMode= and SocketGroup=; set
+        them with systemctl edit gimbald.socket.
 
         With an invalid option the daemon does not start. systemctl status shows the reason, and clients receive it as
         an error. The service manager does not start the daemon again by itself, but the next client does.

@@ -62,7 +62,10 @@ extension Options {
             # Settings of gimbald: its options and limits by name, see gimbald(8). Lines that begin with # are comments.
             # A repeatable option may appear on several lines.
             #
-            # `gimbald --check-config` checks this file. `systemctl reload gimbald` applies it and drops no client.
+            # `gimbald --check-config` checks this file. `systemctl reload gimbald` applies it and drops no client, except
+            # for the sockets to listen on, their modes and their groups: `systemctl restart gimbald` applies those, and
+            # drops no client either. Modes and groups are those of sockets that gimbald makes itself. The sockets of the
+            # units have SocketMode= and SocketGroup= (`systemctl edit gimbald.socket`).
 
             """ + options.joined() + limits.map { entry($0.name, "\($0.standard)", $0.help) }.joined()
     }
