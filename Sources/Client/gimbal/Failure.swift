@@ -27,10 +27,12 @@ enum ExitStatus: CInt {
           64   wrong usage
           65   not a trace, or the daemon refused its header
           66   a file cannot be read
-          69   there is no daemon, it went away, or it does not answer; or a program cannot be started
+          69   there is no daemon, it went away, or it does not answer in time; another client ended the replay; the \
+        camera that is watched or recorded was removed; or a program cannot be started
           73   the output file exists; see --force
           74   the output cannot be written
-          75   the camera is busy (playing another trace, leased to another client, still moving), or --timeout is over
+          75   the camera is busy (playing another trace, leased to another client, still moving), or what the command \
+        does or waits for takes longer than --timeout
           77   no permission to use the socket
         """
 }

@@ -9,7 +9,9 @@ struct SocketOptions: ParsableArguments {
     @Option("The daemon's socket.", "path", completion: .file(extensions: ["sock"]))
     var socket: String?
 
-    @Option("Give up after this time, such as 500ms, 5s or 2m (default: 5s for an answer).", "time")
+    @Option(
+        "Give up after this time, such as 500ms, 5s or 2m (default: 5s for an answer, no limit for a movement).",
+        "time")
     var timeout: Milliseconds?
 
     /// The socket paths at which the daemon may be.
