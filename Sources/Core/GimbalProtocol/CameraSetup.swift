@@ -70,6 +70,19 @@ public struct CameraSetup: Equatable, Codable, Sendable {
     }
 }
 
+extension CameraSetup.Change {
+    /// The `type` of the command for this change.
+    var type: String {
+        switch self {
+        case .viewport: "set-viewport"
+        case .zoomRange: "set-zoom-range"
+        case .targetBounds: "set-target-bounds"
+        case .gestures: "set-gestures"
+        case .idleAction: "set-idle-action"
+        }
+    }
+}
+
 // MARK: Members
 
 extension ZoomRange {
@@ -106,8 +119,16 @@ extension CameraSetup: Described {
         try visitor.object(.targetBounds, &targetBounds, .nullable)
         try visitor.object(.viewport, &viewport)
         try visitor.object(.gestures, &gestures)
+        try describeOptional(&visitor)
+    }
+
+    /// Shows a visitor the settings that answers and headers omit alike unless they are set.
+    private mutating func describeOptional<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
         try visitor.object(.idleAction, &idleAction)
     }
+
+    /// Whether clients could set it; what another process hands over is checked.
+    package var isPossible: Bool { viewport.isPossible && idleAction?.isPossible ?? true }
 
     /// Shows a visitor the members of a trace's header, which include the position; omitted ones default to a new
     /// camera's.
@@ -116,7 +137,7 @@ extension CameraSetup: Described {
     ) throws(V.Failure) {
         try describeView(&visitor, &position)
         try visitor.object(.gestures, &gestures, default: GestureSettings())
-        try visitor.object(.idleAction, &idleAction)
+        try describeOptional(&visitor)
     }
 
     /// Shows a visitor the members that determine where the camera is and may be.
@@ -131,17 +152,6 @@ extension CameraSetup: Described {
 }
 
 extension CameraSetup.Change {
-    /// The `type` of the command for this change.
-    var type: String {
-        switch self {
-        case .viewport: "set-viewport"
-        case .zoomRange: "set-zoom-range"
-        case .targetBounds: "set-target-bounds"
-        case .gestures: "set-gestures"
-        case .idleAction: "set-idle-action"
-        }
-    }
-
     /// One change of each kind, for decoding.
     static let blanks = CameraSetup.blank.changes
 

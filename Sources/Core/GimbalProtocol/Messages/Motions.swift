@@ -130,7 +130,7 @@ extension MotionStart: Described {
 
     /// Rounded numbers would produce other frames than the daemon's.
     package static var isInput: Bool { true }
-    package var isPossible: Bool { position.isPossible && setup.viewport.isPossible }
+    package var isPossible: Bool { position.isPossible && setup.isPossible }
 
     package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
         var (request, glide): (MotionRequest?, Momentum?)

@@ -72,9 +72,9 @@ extension HostedCamera {
 
         /// Adopts the limits of this process; throws if the moment is invalid.
         mutating func adopt(_ limits: Limits) throws(StateDecoder.Damage) {
-            guard setup.viewport.isPossible, surfaces.isPossible, -1e15...1e15 ~= lastTime,
+            guard setup.isPossible, surfaces.isPossible, -1e15...1e15 ~= lastTime,
                 nextTick == motion?.motion.nextFrame, idleAfterMs == setup.idleAction?.afterMs,
-                setup.idleAction?.isPossible ?? true, idling?.isPossible ?? true
+                idling?.isPossible ?? true
             else { throw StateDecoder.Damage() }
             surfaces.limit = limits.cameraSurfaces
         }
