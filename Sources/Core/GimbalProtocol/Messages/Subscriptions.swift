@@ -70,7 +70,9 @@ extension EventKinds {
     @inlinable package static var motion: EventKinds { EventKinds(rawValue: 1024) }
     @inlinable package static var present: EventKinds { EventKinds(rawValue: 2048) }
     /// The kinds without a `seq`, which are in a camera's history only while a subscriber has asked for them.
-    @inlinable package static var unnumbered: EventKinds { [.replay, .marker, .lease, .clock, .motion, .present] }
+    @inlinable package static var unnumbered: EventKinds {
+        EventKinds(rawValue: .max).subtracting(usual).subtracting(inputs)
+    }
     /// The fingers that feed the camera: only for subscribers that name this kind.
     @inlinable package static var touch: EventKinds { EventKinds(rawValue: 32) }
     /// The kinds that have a log of their own.
