@@ -43,11 +43,13 @@ extension RequestApplier {
             parts.turns.add(events: page.clients.count)
             parts.sender.reply(.clients(page), id, to: peer)
         default:
-            guard let camera else { return }
             do {
-                if let answer = try Self.answer(query, about: camera) { parts.sender.reply(answer, id, to: peer) }
+                guard let camera, let answer = try Self.answer(query, about: camera) else {
+                    return assertionFailure("nothing answers \(query.type)")
+                }
+                parts.sender.reply(answer, id, to: peer)
             } catch {
-                parts.sender.refuse(error, id, about: camera.name, to: peer)
+                parts.sender.refuse(error, id, about: camera?.name ?? "", to: peer)
             }
         }
     }
