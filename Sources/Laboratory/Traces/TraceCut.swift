@@ -63,9 +63,12 @@ extension Trace {
     /// Returns the trace's own header, with the camera that the recording began with. Its times no longer apply.
     private func header(of recorder: TraceRecorder) throws -> HeaderLine {
         var header = header
-        let camera = try? JSONValue(recorder.header ?? [])
-        let members = ["viewport", "position", "minZoom", "maxZoom", "targetBounds", "gestures", "idleAction"]
-        try header.set(members.map { ($0, camera?[$0]) })
+        let own = header.header ?? .blank
+        let before = try ClientRequest.trace(TraceHeader(position: own.position, setup: own.setup)).line()
+        let camera = try JSONValue(recorder.header ?? before)
+        // What only the trace's own header says of the camera is removed.
+        let members = try [camera, JSONValue(before)].flatMap { $0.object?.members ?? [] }
+        try header.set(members.map { ($0.name, camera[$0.name]) })
         try header.set(["fromMs", "untilMs", "durationMs"].map { ($0, nil) })
         return header
     }

@@ -175,6 +175,15 @@ private struct RandomTrace {
         #expect(cut.reason == nil && cut.startMs == 150 && cut.rejected == 0)
     }
 
+    @Test func aCutHasNoSettingThatTheCameraHasLostBefore() throws {
+        let idle = #""idleAction":{"afterMs":1000,"action":{"kind":"play","trace":"a"}}"#
+        let whole = try trace(
+            #"{"type":"trace","version":1,\#(idle)}"#, #"{"type":"set-idle-action","timeMs":0,"action":null}"#,
+            #"{"type":"pan","phase":"began","timeMs":100}"#)
+        #expect(try whole.cut().trace.header.header?.idleAction != nil)
+        #expect(try whole.cut(fromMs: 50).trace.header.header?.idleAction == nil)
+    }
+
     @Test func whereTheCameraMovesByItselfACutBeginsBefore() throws {
         let whole = try trace(
             #"{"type":"trace","version":1}"#,
