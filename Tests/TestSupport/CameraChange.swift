@@ -162,7 +162,8 @@ private struct RequestSchema {
         if schema["if"] != nil, let other = schema["else"] { return value(other, isOn, &count) }
         if let constant = schema["const"] { return constant }
         if let last = schema["enum"]?.array?.last { return last }
-        switch schema["type"]?.string {
+        // The first type of those of a value that may be null.
+        switch schema["type"]?.string ?? schema["type"]?.array?.first?.string {
         case "boolean": return .bool(isOn)
         case "string": return .string("changed \(isOn)")
         case "number", "integer":
