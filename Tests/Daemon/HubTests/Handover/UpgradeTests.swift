@@ -82,8 +82,8 @@ private struct Layout: Decodable {
         return (host, watcher)
     }
 
-    /// Adds held gestures, a fling, waiting requests, and replays: one paused after a step, one seeking to a line that
-    /// has not been read, and one whose remaining lines are skipped.
+    /// Adds a camera with every setting, held gestures, a fling, waiting requests, and replays: one paused after a step,
+    /// one seeking to a line that has not been read, and one whose remaining lines are skipped.
     private func furnishReplays(_ host: HubHost) {
         let bounds = #"{"southWest":{"latitude":-9,"longitude":-9},"northEast":{"latitude":9,"longitude":9}}"#
         let (live, recorder) = (host.connect(), host.connect())
@@ -91,6 +91,9 @@ private struct Layout: Decodable {
         live.send(#"{"type":"pan","phase":"began","camera":"held","gesture":7,"focus":{"x":1,"y":2}}"#)
         live.send(#"{"type":"one-finger-zoom","phase":"began","camera":"held","gesture":"x","focus":{"x":1,"y":2}}"#)
         live.send(#"{"type":"await-idle","camera":"held","id":1,"timeoutMs":100000}"#)
+        for setting in CameraChange.settings.flatMap(\.lines) {
+            live.send(setting.dropLast() + #","camera":"set"}"#)
+        }
         live.send(#"{"type":"set-target-bounds","camera":"moving","bounds":\#(bounds)}"#)
         live.send(#"{"type":"animate","camera":"moving","durationMs":5000,"update":{"kind":"zoom-in"}}"#)
         let focused = #"{"kind":"zoom-by","amount":1,"focus":{"x":9,"y":9}}"#
@@ -184,7 +187,7 @@ private struct Layout: Decodable {
         try host.takeOver(left)
         let told = try cameras(host)
         #expect(try golden("cameras.ndjson", told) == told)
-        #expect(told.split(separator: "\n").count == 12)
+        #expect(told.split(separator: "\n").count == 13)
         others[0].makeRoom(nil)
         others[0].send(#"ng"}"#)
         #expect(others[0].messages.contains { $0["type"]?.string == "pong" })
