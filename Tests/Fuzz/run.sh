@@ -15,17 +15,19 @@ swift build --package-path Tests/Fuzz -c release --sanitize=fuzzer --scratch-pat
     { cat "$log"; exit 1; }
 python3 Tests/Fuzz/seeds.py "$scratch/seeds"
 
-dictionary() { # FUZZER: its own, or that of recordings
-    [ -e "Tests/Fuzz/Dictionaries/$1.dict" ] && echo "Tests/Fuzz/Dictionaries/$1.dict" ||
-        echo Tests/Fuzz/Dictionaries/FuzzTraces.dict
+dictionary() { # FUZZER: its own, or that of recordings; with the words of the protocol if it reads the protocol's lines
+    case $1 in FuzzDecoder | FuzzHub | FuzzClient) cat "$scratch/seeds/words.dict" ;; esac
+    [ -e "Tests/Fuzz/Dictionaries/$1.dict" ] && cat "Tests/Fuzz/Dictionaries/$1.dict" ||
+        cat Tests/Fuzz/Dictionaries/FuzzTraces.dict
 }
 
 status=0
 for fuzzer; do
     mkdir -p "$scratch/corpus/$fuzzer"
+    dictionary "$fuzzer" >"$scratch/dictionary"
     # Swift's own crash report would replace libFuzzer's.
     if SWIFT_BACKTRACE=enable=no "$scratch/release/$fuzzer" -max_total_time="$seconds" -timeout=20 -max_len=4096 \
-        -rss_limit_mb=1024 -print_final_stats=1 -dict="$(dictionary "$fuzzer")" \
+        -rss_limit_mb=1024 -print_final_stats=1 -dict="$scratch/dictionary" \
         -artifact_prefix="$scratch/findings/$fuzzer-" \
         "$scratch/corpus/$fuzzer" "$scratch/seeds/$fuzzer" >"$log" 2>&1; then
         runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes the fuzzers' seeds: the conformance cases as conversations, the examples of the protocol, and the recordings
-beside this file, in a folder for each fuzzer.
+beside this file, in a folder for each fuzzer; and the words of the protocol as a dictionary.
 
 usage: seeds.py FOLDER
 """
@@ -57,6 +57,26 @@ def server_lines():
         elif fence == "json server" and line:
             lines.append(line.encode())
     return lines
+
+
+def words():
+    """Returns the names of all members in the schema, and the values that are words, as a dictionary."""
+    found = set()
+
+    def visit(schema):
+        if isinstance(schema, dict):
+            for name, value in schema.get("properties", {}).items():
+                found.add(json.dumps(name) + ":")
+                if isinstance(value, dict) and "const" in value:
+                    found.add(json.dumps(name) + ":" + json.dumps(value["const"]))
+            found.update(json.dumps(word) for word in schema.get("enum", []))
+            schema = list(schema.values())
+        if isinstance(schema, list):
+            for part in schema:
+                visit(part)
+
+    visit(json.loads((PROTOCOLS / "gimbal.schema.json").read_text()))
+    return "".join(json.dumps(word) + "\n" for word in sorted(found))
 
 
 def osc(address, *arguments):
@@ -123,6 +143,7 @@ def main(folder):
         place.mkdir(parents=True, exist_ok=True)
         for name, data in files.items():
             (place / name).write_bytes(data)
+    (folder / "words.dict").write_text(words())
 
 
 if __name__ == "__main__":
