@@ -123,7 +123,7 @@ enum SimulatedLine {
     }
 
     private static func command(_ random: inout Seeded) -> String {
-        switch random.integer(0...12) {
+        switch random.integer(0...13) {
         case 0...2: return #""type":"move","update":\#(update(&random))"#
         case 3...4:
             return #""type":"animate","durationMs":\#(random.number(0...800)),"easing":"\#(easing(&random))","#
@@ -131,6 +131,7 @@ enum SimulatedLine {
         case 10: return flight(&random)
         case 11: return tour(&random)
         case 12: return idleAction(&random)
+        case 13: return String(random.pick(CameraChange.settings).lines[0].dropFirst().dropLast())
         case 5:
             if random.chance(0.9) { return #""type":"stop""# }
             return random.chance(0.5) ? #""type":"remove-camera""# : #""type":"end-replay""#
