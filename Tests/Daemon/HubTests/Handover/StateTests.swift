@@ -187,4 +187,45 @@ import Testing
         #expect(lines[0]["epoch"]?.string != epoch && lines[0]["seq"] == before[0]["seq"])
         #expect(lines[1]["type"]?.string == "lagged" && lines[1]["missed"] == lines[0]["seq"])
     }
+
+    // MARK: The longest state
+
+    /// Few numbers take more characters.
+    private static let tiny = 1.2345678901234567e-05
+    private static let place = LatLng(latitude: -tiny, longitude: -tiny)
+    private static let position = CameraPosition(target: place, zoom: 10 + tiny, bearing: tiny, viewingAngle: tiny)
+
+    /// Returns the longest change of a setting.
+    private func longest(_ change: CameraSetup.Change) throws -> CameraSetup.Change {
+        switch change {
+        case .viewport:
+            let size = 10_000 + Self.tiny
+            return .viewport(Viewport(width: size, height: size, padding: EdgeInsets(all: Self.tiny)))
+        case .zoomRange: return .zoomRange(min: 2 + Self.tiny, max: 20 + Self.tiny)
+        case .targetBounds:
+            let northEast = LatLng(latitude: Self.tiny, longitude: Self.tiny)
+            let bounds = try #require(CoordinateBounds(southWest: Self.place, northEast: northEast))
+            return .targetBounds(bounds)
+        case .gestures:
+            return .gestures(
+                GestureSwitches(
+                    scroll: false, zoom: false, rotate: false, tilt: false, scrollDuringRotateOrZoom: false,
+                    fling: false, inertia: false))
+        case .idleAction:
+            let home = IdleAction.Action.flyHome(Self.position, durationMs: Self.tiny)
+            return .idleAction(IdleAction(afterMs: 1_000_000 + Self.tiny, home))
+        }
+    }
+
+    @Test func camerasWithTheLongestValuesAreRead() throws {
+        let setup = try CameraSetup().changes.map(longest).reduce(CameraSetup()) { $0.with($1) }
+        let epoch = String(repeating: "e", count: 64)
+        let cameras = (10..<30).map { number in
+            let name = String(repeating: "c", count: 62) + "\(number)"
+            let state = CameraState(camera: name, seq: 1 << 52, position: Self.position, setup: setup)
+            return SavedCamera(state: state, epoch: epoch, clock: 1_000_000_000 + Self.tiny)
+        }
+        let saved = SavedState(isLast: false, cameras: cameras).bytes
+        #expect(try SavedState(saved).bytes == saved)
+    }
 }
