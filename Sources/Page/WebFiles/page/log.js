@@ -30,35 +30,31 @@ function fingers({touches = [], cancelled, surface = "page"}) {
         + touches.map(({x, y}) => `${Math.round(x)},${Math.round(y)}`).join("  ") : "no finger";
 }
 
-const TEXTS = {
-    "move-started": ({position, reason}) => `${place(position)} ${reason}`,
+// The filter that lets each type through, and its text.
+const TYPES = {
+    "move-started": ["moves", ({position, reason}) => `${place(position)} ${reason}`],
     // The reason is in `move-started`.
-    "camera-changed": ({position}) => place(position),
-    "idle": ({position}) => place(position),
-    "reset": ({position}) => place(position),
-    "gesture": ({line}) => gesture(line),
-    "touch": (message) => fingers(message),
-    "marker": ({label}) => label,
-    "replay": ({state, timeMs, speed}) => `${state} at ${(timeMs / 1000).toFixed(2)} s, speed ${speed}`,
-    "lease-taken": ({label, timeMs, untilMs}) => `${label ?? "another client"} for ${((untilMs - timeMs) / 1000).toFixed(1)} s`,
-    "lease-ended": ({reason}) => reason,
-    "lagged": ({missed}) => `${missed} events were missed`,
-    "missed": ({events}) => `this page was too slow for ${events} events`,
-    "error": ({code, message}) => `${code}: ${message}`,
-    "refused": ({message}) => message,
-    "trace-ended": ({events, rejected, frames, durationMs}) =>
-        `${events} lines, ${rejected} rejected, ${frames} frames in ${(durationMs / 1000).toFixed(2)} s`,
-    "removed": () => "",
+    "camera-changed": ["moves", ({position}) => place(position)],
+    "idle": ["moves", ({position}) => place(position)],
+    "reset": ["moves", ({position}) => place(position)],
+    "gesture": ["gestures", ({line}) => gesture(line)],
+    "touch": ["fingers", (message) => fingers(message)],
+    "marker": ["replay", ({label}) => label],
+    "replay": ["replay", ({state, timeMs, speed}) => `${state} at ${(timeMs / 1000).toFixed(2)} s, speed ${speed}`],
+    "lease-taken": ["moves", ({label, timeMs, untilMs}) =>
+        `${label ?? "another client"} for ${((untilMs - timeMs) / 1000).toFixed(1)} s`],
+    "lease-ended": ["moves", ({reason}) => reason],
+    "lagged": ["moves", ({missed}) => `${missed} events were missed`],
+    "missed": ["moves", ({events}) => `this page was too slow for ${events} events`],
+    "error": ["errors", ({code, message}) => `${code}: ${message}`],
+    "refused": ["errors", ({message}) => message],
+    "trace-ended": ["replay", ({events, rejected, frames, durationMs}) =>
+        `${events} lines, ${rejected} rejected, ${frames} frames in ${(durationMs / 1000).toFixed(2)} s`],
+    "removed": ["moves", () => ""],
 };
 
-// The names of the filters, and the types that each lets through.
-export const KINDS = [
-    ["moves", ["move-started", "camera-changed", "idle", "reset", "lagged", "missed", "removed", "lease-taken", "lease-ended"]],
-    ["gestures", ["gesture"]],
-    ["fingers", ["touch"]],
-    ["replay", ["replay", "marker", "trace-ended"]],
-    ["errors", ["error", "refused"]],
-];
+// The names of the filters.
+export const KINDS = [...new Set(Object.values(TYPES).map(([kind]) => kind))];
 
 // What fingers or reported gestures did, from first to last.
 class Hand {
@@ -112,7 +108,7 @@ export class Log {
         this.hands = new Map();
         this.changed = new Set();
         this.isStopped = false;
-        this.kinds = new Set(KINDS.map(([kind]) => kind));
+        this.kinds = new Set(KINDS);
         this.camera = null;
         this.text = "";
         this.isAtEnd = true;
@@ -128,9 +124,8 @@ export class Log {
             for (const gesture of message.gestures) hand?.gestures.add(gesture);
             if (hand) this.changed.add(hand);
         }
-        const text = TEXTS[message.type];
-        if (!text || this.isStopped) return;
-        const kind = KINDS.find(([, types]) => types.includes(message.type))[0];
+        const [kind] = TYPES[message.type] ?? [];
+        if (!kind || this.isStopped) return;
         const row = {message, line: line ?? JSON.stringify(message), kind};
         this.count += 1;
         if (message.type === "reset" || message.type === "lagged") this.hands.delete(message.camera);
@@ -178,7 +173,7 @@ export class Log {
         if (this.isAtEnd) this.list.scrollTop = this.list.scrollHeight;
     }
 
-    row({message, kind}, type = message.type, text = TEXTS[type](message)) {
+    row({message, kind}, type = message.type, text = TYPES[type][1](message)) {
         const row = document.createElement("li");
         row.className = kind;
         for (const [name, value] of [

@@ -346,7 +346,7 @@ function toast(text, stays = false) {
     if (!stays) toastTimer = setTimeout(() => { part.hidden = true; }, 6000);
 }
 
-for (const [kind] of KINDS) {
+for (const kind of KINDS) {
     const label = document.createElement("label");
     const box = document.createElement("input");
     box.type = "checkbox";
