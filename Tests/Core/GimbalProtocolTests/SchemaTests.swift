@@ -399,6 +399,14 @@ private let wrong = JSON.array([.array([])])
         #expect(answers.subtracting(MessageType.allCases.map(\.rawValue)) == [])
     }
 
+    @Test func everyKindOfEventIsInTheSchemaAndTheSpecification() throws {
+        let kinds = Set(EventKind.allCases.map(\.rawValue))
+        #expect(try Set(Members().definition("eventKind")["enum"]?.array?.compactMap(\.string) ?? []) == kinds)
+        let text = try Files.text("Protocols/README.md").replacing("\n", with: " ")
+        let told = try #require(text.firstMatch(of: /names the kinds wanted(.*?)One connection/)?.1)
+        #expect(Set(told.matches(of: /`([a-z-]+)`/).map { String($0.1) }) == kinds)
+    }
+
     @Test func everyMessageStandsInAConformanceCase() throws {
         let folder = "Protocols/conformance"
         let cases = try FileManager.default.contentsOfDirectory(atPath: Files.root.appendingPathComponent(folder).path)
