@@ -81,8 +81,14 @@ extension CameraState {
         case idleAction = "when idle"
     }
 
+    /// Returns the rows of a table with everything.
+    func table() -> [PrintableText] {
+        let rows: [Row] = [.camera, .events, .target, .bearing, .viewingAngle] + setup.changes.flatMap(\.rows)
+        return table(Row.allCases.filter(rows.contains))
+    }
+
     /// Returns rows of a table, their names dim.
-    func table(_ rows: [Row] = Row.allCases) -> [PrintableText] {
+    func table(_ rows: [Row]) -> [PrintableText] {
         rows.map { titled("\($0.rawValue)", text($0)) }
     }
 
@@ -99,6 +105,19 @@ extension CameraState {
         case .padding: setup.viewport.padding.text
         case .gestures: setup.gestures.text
         case .idleAction: setup.idleAction?.text ?? "nothing"
+        }
+    }
+}
+
+extension CameraSetup.Change {
+    /// The rows that show the setting.
+    fileprivate var rows: [CameraState.Row] {
+        switch self {
+        case .viewport: [.viewport, .padding]
+        case .zoomRange: [.zoom]
+        case .targetBounds: [.targetBounds]
+        case .gestures: [.gestures]
+        case .idleAction: [.idleAction]
         }
     }
 }
