@@ -608,7 +608,7 @@ import Testing
     @Test func aClientThatMayOnlyWatchIsNoMirror() throws {
         let (fleet, _, _) = pair()
         let about = JSON.string(#"{"type":"mirror","camera":"main","follows":[{"node":"other","camera":"main"}]}"#)
-        let hello = #"{"type":"hello","about":\#(about.text)}"#
+        let hello = #"{"type":"hello","version":1,"about":\#(about.text)}"#
         func chain(_ role: Role) -> [String]? {
             fleet.hosts[0].connect(role: role).send(hello)
             fleet.pass(10_000)

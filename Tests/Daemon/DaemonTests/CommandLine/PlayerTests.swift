@@ -55,20 +55,24 @@ import Testing
         #expect(terminal.isRaw)
         // The bar has a tick for each marker before the daemon has read that far.
         #expect(terminal.output.contains("┃"))
-        let keys: [(keys: String, isSo: (JSON) -> Bool)] = [
-            ("\u{1b}[C", { time($0) == 5000 }), ("\u{1b}OC", { time($0) == 10_000 }),
-            ("\u{1b}[D", { time($0) == 5000 }), ("\u{1b}[D\u{1b}[D", { time($0) == 0 }),
-            ("5", { time($0) == 30_000 }), ("]", { time($0) == 40_000 }), ("[", { time($0) == 20_000 }),
-            ("0", { time($0) == 0 }), ("]", { time($0) == 20_000 }),
-            (".", { time($0) > 20_000 && time($0) <= 20_050 }),
-            ("\u{1b}[A", { $0["speed"]?.number == 2 }),
-            ("\u{1b}[B\u{1b}[B", { $0["speed"]?.number == 0.5 }),
-            (" ", { $0["state"]?.string == "playing" }), (" ", { $0["state"]?.string == "paused" }),
+        // What a key means can depend on what the player shows: it must know what the one before has done.
+        let keys: [(keys: String, shown: String, isSo: (JSON) -> Bool)] = [
+            ("\u{1b}[C", "0:05.000/", { time($0) == 5000 }), ("\u{1b}OC", "0:10.000/", { time($0) == 10_000 }),
+            ("\u{1b}[D", "0:05.000/", { time($0) == 5000 }), ("\u{1b}[D\u{1b}[D", "0:00.000/", { time($0) == 0 }),
+            ("5", "0:30.000/", { time($0) == 30_000 }), ("]", "0:40.000/", { time($0) == 40_000 }),
+            ("[", "0:20.000/", { time($0) == 20_000 }), ("0", "0:00.000/", { time($0) == 0 }),
+            ("]", "0:20.000/", { time($0) == 20_000 }),
+            (".", "0:20.0", { time($0) > 20_000 && time($0) <= 20_050 }),
+            ("\u{1b}[A", "×2", { $0["speed"]?.number == 2 }),
+            ("\u{1b}[B\u{1b}[B", "×0.5", { $0["speed"]?.number == 0.5 }),
+            (" ", "playing", { $0["state"]?.string == "playing" }),
+            (" ", "paused", { $0["state"]?.string == "paused" }),
         ]
-        for (keys, isSo) in keys {
+        for (keys, shown, isSo) in keys {
             terminal.press(keys)
             let status = try wait(isSo)
             #expect(isSo(status), "\(keys.debugDescription): \(status.text)")
+            try terminal.wait(for: shown)
         }
         terminal.press("q")
         #expect(try terminal.end() == 0)

@@ -123,15 +123,15 @@ enum SimulatedLine {
     }
 
     private static func command(_ random: inout Seeded) -> String {
-        switch random.integer(0...13) {
+        switch random.integer(0...12) {
         case 0...2: return #""type":"move","update":\#(update(&random))"#
         case 3...4:
             return #""type":"animate","durationMs":\#(random.number(0...800)),"easing":"\#(easing(&random))","#
                 + #""update":\#(update(&random))"#
         case 10: return flight(&random)
         case 11: return tour(&random)
-        case 12: return idleAction(&random)
-        case 13: return String(random.pick(CameraChange.settings).lines[0].dropFirst().dropLast())
+        case 12 where random.chance(0.8): return idleAction(&random)
+        case 12: return String(random.pick(CameraChange.settings).lines[0].dropFirst().dropLast())
         case 5:
             if random.chance(0.9) { return #""type":"stop""# }
             return random.chance(0.5) ? #""type":"remove-camera""# : #""type":"end-replay""#
