@@ -218,7 +218,7 @@ endef
 # Builds the optional products, too, so that they do not rot. The page's server is tested as a debug build, like the
 # unit tests: a release of its libraries would take minutes more. Of its packages only what it uses is built, unlike in
 # a build of all tests. What the scripts of Tests/System test is built while the unit tests run.
-build_debug = GIMBAL_FAST_TESTS=1 GIMBAL_BENCH=1 GIMBAL_MQTT=1 GIMBAL_WEB=1 swift build --quiet --scratch-path '$(SCRATCH)'
+build_debug = GIMBAL_FAST_TESTS=1 GIMBAL_BENCH=1 GIMBAL_MQTT=1 GIMBAL_WEB=1 swift build --quiet -debug-info-format none --scratch-path '$(SCRATCH)'
 
 test: swift deps-test ## run all tests: unit tests, and system tests of the programs
 	$(call quietly,$(build_debug) --product gimbalPackageTests)

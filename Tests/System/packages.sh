@@ -51,7 +51,7 @@ SWIFT
 # uses WHAT FROM [WITHOUT]: builds and runs with the libraries alone, or with all but one.
 uses() {
     manifest "$2" | sed "/name: \"${3:-none}\"/d" >"$package/Package.swift"
-    rm -rf "$package/.build" "$package/Package.resolved"
+    rm -f "$package/Package.resolved"
     if ! swift build --package-path "$package" --cache-path "$folder/cache" >"$folder/log" 2>&1; then
         cat "$folder/log"
         fail "a package with Gimbal by $1 does not build"
@@ -68,6 +68,7 @@ uses() {
 [ "$(manifest x | grep -c '\.package(x, traits: \[\])')" = 1 ] || fail 'the README has no line .package(...)'
 [ "$(sed -n '/^```swift manifest$/,/^```$/p' README.md | grep -c 'traits: \[\]')" = 1 ] || fail 'the README leaves out no trait'
 uses URL "url: \"file://$folder/gimbal\", from: \"$version\""
+rm -rf "$package/.build"
 uses path 'path: "../gimbal"'
 
 # The camera alone, without a library that calls the system: the libm functions it needs are linked.

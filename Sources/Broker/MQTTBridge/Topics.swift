@@ -90,7 +90,8 @@ package struct NodeTopics: Sendable {
 /// the connection for a topic of too many levels, as mosquitto does for more than 200.
 func isResponseTopic(_ topic: String) -> Bool {
     let bytes = topic.utf8
-    return 1...1024 ~= bytes.count && bytes.count { $0 == UInt8(ascii: "/") } < 100 && !bytes.contains(UInt8(ascii: "+")) && !bytes.contains(UInt8(ascii: "#"))
+    return 1...1024 ~= bytes.count && bytes.count { $0 == UInt8(ascii: "/") } < 100
+        && !bytes.contains(UInt8(ascii: "+")) && !bytes.contains(UInt8(ascii: "#"))
         && !bytes.starts(with: "$".utf8)
         && (!bytes.starts(with: "gimbal/".utf8) || bytes.starts(with: "gimbal/reply/".utf8))
 }

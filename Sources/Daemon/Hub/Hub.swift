@@ -201,8 +201,8 @@ import GimbalProtocol
 
     // MARK: Rest
 
-    /// Whether no camera moves by itself, and no trace is played.
-    public var isAtRest: Bool { parts.runner.isAtRest && parts.replays.count == 0 }
+    /// Whether a camera moves by itself, or a trace is played.
+    public var isMoving: Bool { parts.runner.hasMotion || parts.replays.count > 0 }
 
     /// Whether something other than gestures moves a camera at the moment: a fling, inertia, a tap or an animation.
     package func movesByItself(_ camera: String) -> Bool { parts.registry.camera(named: camera)?.nextTick != nil }

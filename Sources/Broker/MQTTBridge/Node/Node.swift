@@ -156,7 +156,8 @@ package final class Node {
     /// Logs dropped replies, but only now and then: a client that floods the node must not flood the log.
     private func tellDropped(at now: Double) {
         guard outbox.dropped > lastDropped, nextComplaint <= now else { return }
-        outside.say(.warning, "\(outbox.dropped - lastDropped) messages were dropped: there was no room, or the broker took none of them")
+        let count = counted(outbox.dropped - lastDropped, "message")
+        outside.say(.warning, "dropped \(count): there was no room, or the broker ended connections over them")
         (lastDropped, nextComplaint) = (outbox.dropped, now + 10_000)
     }
 

@@ -219,8 +219,8 @@ final class CameraRunner {
         }
     }
 
-    /// Whether no live camera moves by itself.
-    var isAtRest: Bool { animating.isEmpty }
+    /// Whether a live camera moves by itself.
+    var hasMotion: Bool { !animating.isEmpty }
 
     /// When the next camera is due to move, in the hub's time; infinite if none is.
     var deadline: Double {

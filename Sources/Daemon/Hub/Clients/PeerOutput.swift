@@ -49,8 +49,10 @@ struct PeerOutput {
 
     var unreadBytes: Int { replies.count - sentBytes }
 
-    /// Whether so little waits for it that it need not wait for others.
-    var hasLittle: Bool { unreadBytes < 4096 && pending.count < 16 && pending.allSatisfy { $0.backlog < 64 } }
+    /// Whether more waits for it than some events and a little more.
+    func hasMore(than events: Int) -> Bool {
+        unreadBytes > 16 << 10 || pending.reduce(0) { $0 + $1.backlog } > UInt64(events + 64)
+    }
 
     // MARK: States
 

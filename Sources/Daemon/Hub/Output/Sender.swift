@@ -24,11 +24,13 @@ final class Sender {
     /// Cameras whose subscribers have been queued since the queue was last served.
     private var changed = CameraList(.changed)
     private var queue: [Peer] = []
-    /// Peers that the turn left unserved, and those that were sent the maximum of bytes per turn and have more to read.
+    /// Peers that have fallen behind and for which the turn had no time.
+    private var unserved: [Peer] = []
+    /// Peers that were sent the maximum of bytes per turn and have more to read.
     private var unfinished: [Peer] = []
     /// The work of sending to the queued peers so far.
     private var workOfQueue: UInt64 = 0
-    /// The maximum of that before the others wait for the next turn: twice what one event for 1,024 subscribers takes.
+    /// The maximum of that before peers that have fallen behind wait for the next turn: some 5 ms.
     private static let mostWorkOfQueue: UInt64 = 8192
     /// One more than the number of times that something was emitted, so never 0.
     private var emissions: UInt64 = 1
@@ -120,15 +122,20 @@ final class Sender {
         for subscription in subscriptions { flush(subscription, backlog: &backlog) }
     }
 
-    /// Copies the events that wait in a camera's subscriptions to the replies of their peers. A peer that is more than
-    /// its share behind misses them: whole histories, copied for hundreds of peers, would delay all others.
+    /// Copies the events that wait in a camera's subscriptions to the replies of their peers. If that is too much for
+    /// those that have fallen behind, ones with more than their share miss them: whole histories, copied for hundreds
+    /// of peers, would delay all others.
     func flushAll(_ subscriptions: [Subscription]) {
-        let share = 4 * limits.historyBytes / max(subscriptions.count, 1)
-        for subscription in subscriptions {
-            if subscription.backlogBytes > share { subscription.giveUp() }
-            flush([subscription], of: subscription.peer)
+        let late = subscriptions.filter { $0.peer.output.state == .blocked || isBehind($0.peer) }
+        let most = 4 * limits.historyBytes
+        if late.reduce(0, { $0 + $1.backlogBytes }) > most {
+            for subscription in late where subscription.backlogBytes > most / late.count { subscription.giveUp() }
         }
+        for subscription in subscriptions { flush([subscription], of: subscription.peer) }
     }
+
+    /// Whether a peer has more to read than what is new in this turn.
+    private func isBehind(_ peer: Peer) -> Bool { peer.output.hasMore(than: turns.unsentEvents) }
 
     /// - Parameter backlog: the number of events that wait in all of the peer's subscriptions; decreased by this one's.
     private func flush(_ subscription: Subscription, backlog: inout UInt64) {
@@ -213,17 +220,17 @@ final class Sender {
     }
 
     /// Whether some peers wait for the next turn.
-    var hasUnfinished: Bool { !unfinished.isEmpty }
+    var hasUnfinished: Bool { !unserved.isEmpty || !unfinished.isEmpty }
 
     /// Queues the peers again whose sending was not finished in the last turn.
     func resumeUnfinished() {
-        guard !unfinished.isEmpty else { return }
-        queue.insert(contentsOf: unfinished, at: 0)
-        unfinished.removeAll(keepingCapacity: true)
+        guard hasUnfinished else { return }
+        queue.insert(contentsOf: unserved + unfinished, at: 0)
+        (unserved, unfinished) = ([], [])
     }
 
-    /// Serves the queued peers, as many as a turn has time for; those with little to receive do not wait for those with
-    /// much.
+    /// Serves every queued peer, except that those that have fallen behind wait once a turn has sent enough. Peers with
+    /// little to receive do not wait for those with much.
     ///
     /// - Parameter serve: sends to a peer. This may queue more: if the peer turns out to be gone, its gestures end.
     func serveQueue(_ serve: (Peer) -> Void) {
@@ -237,31 +244,20 @@ final class Sender {
                 serve(peer)
                 left -= 1
             }
-            if left > 0 { serveOthers(of: batch, serve) }
+            if left > 0 {
+                for peer in batch where peer.output.isQueued {
+                    if !hasTime(for: peer) { unserved.append(peer) } else if peer.output.dequeue() { serve(peer) }
+                }
+            }
             batch.removeAll(keepingCapacity: true)
             if queue.isEmpty { swap(&batch, &queue) }
         }
         changed.removeAll()
-        if hasTime { turns.eventsWereSent() }
+        turns.eventsWereSent()
     }
 
-    /// Serves those of some peers that are still queued, as long as there is time.
-    private func serveOthers(of batch: [Peer], _ serve: (Peer) -> Void) {
-        var index = 0
-        while index < batch.count, hasTime {
-            if batch[index].output.dequeue() { serve(batch[index]) }
-            index += 1
-        }
-        unfinished.insert(contentsOf: batch[index...].filter(\.output.isQueued), at: 0)
-    }
-
-    /// Whether more peers may be served in this turn.
-    private var hasTime: Bool { workOfQueue < Self.mostWorkOfQueue }
-
-    /// Whether a peer within its fair share may be served. The second half of the time is for those with little.
-    private func hasTime(for peer: Peer) -> Bool {
-        workOfQueue < Self.mostWorkOfQueue / 2 || hasTime && peer.output.hasLittle
-    }
+    /// Whether a peer may be served in this turn. One that is up to date always is, so that it never lags.
+    private func hasTime(for peer: Peer) -> Bool { workOfQueue < Self.mostWorkOfQueue || !isBehind(peer) }
 
     /// Sends a peer what is waiting for it.
     func send(to peer: Peer) -> Outcome {
@@ -330,7 +326,7 @@ final class Sender {
             var offered = replies.count - peer.output.sentBytes
             if offered > 0 { unsafe offer.pieces.append(.init(rebasing: replies[peer.output.sentBytes...])) }
             for subscription in peer.output.pending where offered < limits.bytesPerTurn {
-                // Each entry is looked at, unless the whole run is sent.
+                // Each entry may be looked at.
                 charge(subscription.backlog >> 7, to: peer)
                 subscription.gather(room: 256) { run in
                     unsafe offer.pieces.append(run.bytes)

@@ -11,7 +11,7 @@ final class Turns {
     private var (turnStart, grantEnd): (UInt64, UInt64) = (0, 0)
     private var number: UInt64 = 1
     /// The number of events that have been emitted and not sent.
-    private var unsentEvents = 0
+    private(set) var unsentEvents = 0
 
     /// The maximum work per turn for peers that are served as their bytes arrive: about 0.1 ms.
     private static let mostWorkAtOnce: UInt64 = 256
@@ -35,7 +35,7 @@ final class Turns {
     /// before it: twice as much, up to four turns. So many subscribers are not written to for every few lines.
     func willWrite() { grantEnd = max(grantEnd, min(grantEnd + 2 * Self.workOfWrite, turnStart + 4 * grant)) }
 
-    /// Notes that all events have been sent, as far as they are read.
+    /// Notes that all events have been sent to those that were up to date, as far as they are read.
     func eventsWereSent() { unsentEvents = 0 }
 
     func charge(_ work: UInt64, to peer: Peer) { queue.charge(work, to: peer) }

@@ -169,7 +169,7 @@ import UnixSocket
         case .saving: return nil
         case .none:
             guard let changedAt else { return nil }
-            return max(lastTry + Self.interval, hub.isAtRest ? changedAt : changedAt + Self.interval)
+            return max(lastTry + Self.interval, hub.isMoving ? changedAt + Self.interval : changedAt)
         }
     }
 

@@ -203,7 +203,7 @@ import Testing
         #expect(try zoom() == before)
         let rest = try events()
         #expect(rest.allSatisfy { $0.zoom == before && $0.kind != "camera-changed" })
-        #expect(host.hub.isAtRest)
+        #expect(!host.hub.isMoving)
     }
 
     @Test func clientsTraceTakesThePlaceOfOneThatTheDaemonPlays() throws {
@@ -294,7 +294,7 @@ import Testing
         host.pass(8000)
         visitor.send(#"{"type":"end-replay","id":4}"#)
         host.pass(4000)
-        #expect(visitor.messages.last?["type"]?.string == "ok" && host.hub.isAtRest)
+        #expect(visitor.messages.last?["type"]?.string == "ok" && !host.hub.isMoving)
     }
 
     @Test(arguments: [true, false]) func loopEndsInAProcessThatHasAnotherTraceOfItsName(_ hasOne: Bool) throws {
@@ -304,7 +304,7 @@ import Testing
         host.traces = hasOne ? [try StoredTrace("tour.ndjson", Array(other.utf8))] : []
         try host.handOver()
         host.pass(4000)
-        #expect(host.hub.isAtRest)
+        #expect(!host.hub.isMoving)
         _ = watcher.lines()
         host.pass(8000)
         #expect(try events().contains { $0.kind == "reset" } == hasOne)
@@ -318,7 +318,7 @@ import Testing
         let begun = (0..<250).count { host.hub.movesByItself("c\($0)") }
         #expect(0 < begun && begun < 250)
         host.pass(700)
-        #expect(host.hub.isAtRest && host.hub.deadline == nil)
+        #expect(!host.hub.isMoving && host.hub.deadline == nil)
     }
 
     @Test func statusOfALoopNamesItsTrace() throws {

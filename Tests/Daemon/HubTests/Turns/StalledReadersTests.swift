@@ -21,7 +21,10 @@ import Testing
     }
 
     /// Ends turns until everything has been sent.
-    private func sendAll() { repeat { host.turn() } while host.hub.deadline != nil }
+    private func sendAll(of host: HubHost? = nil) {
+        let host = host ?? self.host
+        repeat { host.turn() } while host.hub.deadline != nil
+    }
 
     @Test func hundredsThatReadAgainAreServedOverSeveralTurnsAndMissNothing() throws {
         let readers = stalled(300, events: 3000)
@@ -70,6 +73,37 @@ import Testing
         for reader in readers {
             let seqs = try reader.newMessages().compactMap { $0["seq"]?.number }
             #expect(seqs.count == 2 * cameras && seqs.max() == 1000)
+        }
+    }
+
+    @Test func hundredsThatReadMissNothingBesideAFloodOfEvents() throws {
+        let host = HubHost {
+            $0.historyEvents = 256
+            $0.historyBytes = 1024
+            $0.eventsPerTurn = 64
+        }
+        let readers = (0..<400).map { _ in host.subscriber() }
+        for reader in readers { reader.compact() }
+        let feed = host.connect()
+        let pans = (0...1000).map {
+            #"{"type":"pan","phase":"changed","translation":{"x":\#($0 % 97),"y":\#($0 % 89)}}"# + "\n"
+        }
+        feed.send(Array(pans.joined().utf8))
+        sendAll(of: host)
+        let seqs = try readers[0].newMessages().map { $0["seq"]?.number }
+        #expect(seqs == (1...1001).map(Double.init))
+        #expect(readers.allSatisfy { $0.received == readers[0].received })
+    }
+
+    @Test func readersThatAreUpToDateGetEverythingBeforeTheirCameraIsRemoved() throws {
+        let readers = (0..<400).map { _ in host.subscriber() }
+        let pans = (0..<60).map { #"{"type":"pan","phase":"changed","translation":{"x":\#($0),"y":0}}"# + "\n" }
+        let feed = host.connect()
+        feed.send(Array((pans + [#"{"type":"remove-camera","camera":"main"}"# + "\n"]).joined().utf8))
+        sendAll()
+        for reader in readers {
+            let types = try reader.types()
+            #expect(types.count == 61 && types.last == "removed" && !types.contains("lagged"))
         }
     }
 
