@@ -289,6 +289,7 @@ import Testing
         #"{}"#, #""a/main""#, #"[1]"#, #"["a/main"]"#, #"[{"node":"a"}]"#, #"[{"node":"a","camera":"b/c"}]"#,
         #"[{"node":"a\n","camera":"b"}]"#, #"[{"node":"","camera":"b"}]"#,
         #"[{"node":"a","camera":"b","epoch":"\#(String(repeating: "e", count: 65))"}]"#,
+        #"[{"node":"a","camera":"b","epoch":"\\"}]"#, #"[{"node":"a","camera":"b","epoch":"\u0001"}]"#,
     ])
     func aPayloadWhoseChainIsNoneIsNoStateOfACamera(chain: String) {
         let status = CameraStatus(

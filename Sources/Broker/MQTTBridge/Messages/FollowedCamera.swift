@@ -56,9 +56,11 @@ extension FollowedCamera: Described {
         chain = Array((links ?? []).prefix(most))
     }
 
-    /// Whether a text may be an epoch, which is passed on to other readers: printable ASCII, so that a chain fits into
-    /// what a client may say of itself.
-    static func isEpoch(_ text: String) -> Bool { text.utf8.count <= 64 && text.utf8.allSatisfy { 0x20..<0x7f ~= $0 } }
+    /// Whether a text may be an epoch, which is passed on to other readers: ASCII that JSON does not escape, so that a
+    /// chain fits into what a client may say of itself.
+    static func isEpoch(_ text: String) -> Bool {
+        text.utf8.count <= 64 && text.utf8.allSatisfy { 0x20..<0x7f ~= $0 && $0 != 0x22 && $0 != 0x5c }
+    }
 }
 
 // MARK: Between processes of one daemon

@@ -246,8 +246,7 @@ private final class Feed: DaemonReader {
         if waiting.answers.count + 1 == waiting.ids.count {
             remove(number).map(tell)
         } else if keptBytes > Self.mostKept, let most = pending.max(by: { $0.value.keptBytes < $1.value.keptBytes }) {
-            let error = GimbalError(
-                .limitReached, "the answers to this batch are too long, while others wait for theirs")
+            let error = GimbalError(.limitReached, "the answers to this batch are too long")
             remove(most.key).map { replies.send(error, to: $0.submission) }
         }
     }

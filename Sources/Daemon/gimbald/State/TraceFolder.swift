@@ -37,7 +37,8 @@ enum TraceFolder {
                 let bytes = try file.read(from: 0, file.size)
                 do throws(StoredTrace.Problem) {
                     let trace = try StoredTrace(name, bytes)
-                    // The steps of a trace are known once it has been played.
+                    // The steps of a trace are known once it has been played. They count even if it is left out: the
+                    // start of the daemon takes that long.
                     steps += trace.steps
                     if steps <= mostSteps { traces.append(trace) } else { leaveOut(limits) }
                 } catch {
