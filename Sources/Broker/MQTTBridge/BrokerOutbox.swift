@@ -17,6 +17,9 @@ package final class BrokerOutbox {
     private(set) var dropped = 0
     /// Whether messages go out: the broker is connected, and this process is the node.
     private(set) var isOpen = false
+    /// Messages up to this one go out one by one, each once the one before is acknowledged: connections have ended
+    /// again and again, and the broker may have ended them because of one of these messages.
+    private var carefulUntil = 0
 
     init(_ outside: any Surroundings) { self.outside = outside }
 
@@ -44,7 +47,7 @@ package final class BrokerOutbox {
         }
         lastToken += 1
         pending.append((lastToken, publication))
-        if isOpen { outside.publish(publication, token: lastToken) }
+        if isOpen, carefulUntil == 0 { outside.publish(publication, token: lastToken) }
         return true
     }
 
@@ -55,17 +58,28 @@ package final class BrokerOutbox {
     func acknowledged(_ token: Int) -> Publication? {
         // Nearly always the first one.
         guard let index = pending.firstIndex(where: { $0.token == token }) else { return nil }
-        return pending.remove(at: index).publication
+        let publication = pending.remove(at: index).publication
+        if isOpen, carefulUntil > 0, index == 0 { sendPending() }
+        return publication
+    }
+
+    private func sendPending() {
+        if pending.first?.token ?? .max > carefulUntil { carefulUntil = 0 }
+        for (token, publication) in pending.prefix(carefulUntil > 0 ? 1 : pending.count) {
+            outside.publish(publication, token: token)
+        }
     }
 
     /// Opens the outbox, and sends again what was not acknowledged.
     func open() {
         isOpen = true
-        for (token, publication) in pending { outside.publish(publication, token: token) }
+        carefulUntil = unacknowledged.times > 1 ? pending.last?.token ?? 0 : 0
+        sendPending()
     }
 
     /// Closes the outbox: the broker is gone. Retained messages are dropped, as the node publishes the newest instead.
-    /// A message with which several connections in a row have ended is dropped: the broker may end them because of it.
+    /// The oldest message, if several connections in a row have ended with it, is dropped: the broker may end them
+    /// because of it.
     func close() {
         defer { isOpen = false }
         pending.removeAll(where: \.publication.isRetained)

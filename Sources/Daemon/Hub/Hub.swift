@@ -150,7 +150,6 @@ import GimbalProtocol
     /// Sends everything that the turn has produced; then serves peers that wait for their turn, and sends what that
     /// produces. So a client with a small request does not wait for what others asked for.
     public func endTurn(at now: Double) {
-        parts.sender.resumeUnfinished()
         sendNews(at: now)
         if parts.turns.hasWaitingPeers {
             intake.serveWaiting(at: now)

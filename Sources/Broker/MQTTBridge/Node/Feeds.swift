@@ -177,6 +177,10 @@ private final class Feed: DaemonReader {
         let submission: Submission
         let ids: [JSONValue?]
         var answers: [Int: [UInt8]] = [:]
+        /// The number of requests that the daemon has not answered.
+        var unanswered: Int
+        /// Whether the publisher was told that the answers are too long; the daemon still answers.
+        var isRefused = false
 
         var keptBytes: Int { answers.values.reduce(0) { $0 + $1.count } }
     }
@@ -225,7 +229,8 @@ private final class Feed: DaemonReader {
 
     func send(_ submission: Submission) {
         lastLine += 1
-        pending[lastLine] = Pending(submission: submission, ids: submission.ids)
+        let ids = submission.ids
+        pending[lastLine] = Pending(submission: submission, ids: ids, unanswered: ids.count)
         connection?.send(submission.line(numbered: lastLine * RequestDecoder.largestBatch))
     }
 
@@ -240,21 +245,34 @@ private final class Feed: DaemonReader {
             return replies.send(answer, id: nil, to: waiting.submission)
         }
         let (number, index) = id.quotientAndRemainder(dividingBy: RequestDecoder.largestBatch)
-        guard let waiting = pending[number], index < waiting.ids.count, waiting.answers[index] == nil else { return }
-        pending[number]?.answers[index] = Array(line)
-        keptBytes += line.count
-        if waiting.answers.count + 1 == waiting.ids.count {
-            remove(number).map(tell)
+        guard var waiting = pending[number], index < waiting.ids.count, waiting.answers[index] == nil else { return }
+        waiting.unanswered -= 1
+        if !waiting.isRefused {
+            waiting.answers[index] = Array(line)
+            keptBytes += line.count
+        }
+        pending[number] = waiting
+        if waiting.unanswered == 0, let done = remove(number) {
+            tell(done)
         } else if keptBytes > Self.mostKept, let most = pending.max(by: { $0.value.keptBytes < $1.value.keptBytes }) {
-            let error = GimbalError(.limitReached, "the answers to this batch are too long")
-            remove(most.key).map { replies.send(error, to: $0.submission) }
+            refuse(most.key)
         }
     }
 
+    /// Removes a line that is fully answered; returns it unless its publisher was told that it is refused.
     private func remove(_ number: Int) -> Pending? {
-        let removed = pending.removeValue(forKey: number)
-        keptBytes -= removed?.keptBytes ?? 0
-        return removed
+        guard let removed = pending.removeValue(forKey: number) else { return nil }
+        keptBytes -= removed.keptBytes
+        return removed.isRefused ? nil : removed
+    }
+
+    /// Drops the kept answers to a line. It still counts as pending, because the daemon works on it.
+    private func refuse(_ number: Int) {
+        guard var waiting = pending[number] else { return }
+        keptBytes -= waiting.keptBytes
+        (waiting.answers, waiting.isRefused) = ([:], true)
+        pending[number] = waiting
+        replies.send(GimbalError(.limitReached, "the answers to this batch are too long"), to: waiting.submission)
     }
 
     /// Publishes the answers to requests with ids and to queries, and always why a line was refused.
@@ -278,7 +296,7 @@ private final class Feed: DaemonReader {
     func close(because reason: String) {
         connection?.close()
         connection = nil
-        for (_, waiting) in pending.sorted(by: { $0.key < $1.key }) {
+        for (_, waiting) in pending.sorted(by: { $0.key < $1.key }) where !waiting.isRefused {
             replies.send(GimbalError(.unavailable, "no answer: \(reason)"), to: waiting.submission)
         }
         (pending, keptBytes) = ([:], 0)

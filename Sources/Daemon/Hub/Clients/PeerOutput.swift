@@ -49,11 +49,6 @@ struct PeerOutput {
 
     var unreadBytes: Int { replies.count - sentBytes }
 
-    /// Whether more waits for it than some events and a little more.
-    func hasMore(than events: Int) -> Bool {
-        unreadBytes > 16 << 10 || pending.reduce(0) { $0 + $1.backlog } > UInt64(events + 64)
-    }
-
     // MARK: States
 
     /// Marks it as queued; returns `false` if it is queued already, or nothing can be sent.

@@ -8,7 +8,7 @@ final class Sender {
     enum Outcome {
         /// Nothing is left to send.
         case sent
-        /// The peer was sent the maximum of bytes per turn, and is queued for the next turn.
+        /// The peer was sent the maximum of bytes per turn, and continues in the next turn.
         case unfinished
         /// The connection accepts no more for now.
         case blocked
@@ -24,14 +24,12 @@ final class Sender {
     /// Cameras whose subscribers have been queued since the queue was last served.
     private var changed = CameraList(.changed)
     private var queue: [Peer] = []
-    /// Peers that have fallen behind and for which the turn had no time.
-    private var unserved: [Peer] = []
-    /// Peers that were sent the maximum of bytes per turn and have more to read.
-    private var unfinished: [Peer] = []
-    /// The work of sending to the queued peers so far.
-    private var workOfQueue: UInt64 = 0
-    /// The maximum of that before peers that have fallen behind wait for the next turn: some 5 ms.
-    private static let mostWorkOfQueue: UInt64 = 8192
+    /// Queued peers that have fallen behind. They share a part of each turn, the first one next.
+    private var late: [Peer] = []
+    /// The work of sending so far.
+    private var work: UInt64 = 0
+    /// The work of a turn for the late ones: some 5 ms.
+    private static let mostWorkForLate: UInt64 = 8192
     /// One more than the number of times that something was emitted, so never 0.
     private var emissions: UInt64 = 1
     private let encoder = LineEncoder()
@@ -126,16 +124,26 @@ final class Sender {
     /// those that have fallen behind, ones with more than their share miss them: whole histories, copied for hundreds
     /// of peers, would delay all others.
     func flushAll(_ subscriptions: [Subscription]) {
-        let late = subscriptions.filter { $0.peer.output.state == .blocked || isBehind($0.peer) }
+        let behind = subscriptions.filter {
+            $0.delivery == .every && !$0.hasMissed && ($0.peer.output.state == .blocked || isBehind($0.peer))
+        }
         let most = 4 * limits.historyBytes
-        if late.reduce(0, { $0 + $1.backlogBytes }) > most {
-            for subscription in late where subscription.backlogBytes > most / late.count { subscription.giveUp() }
+        if behind.reduce(0, { $0 + $1.backlogBytes }) > most {
+            for subscription in behind where subscription.backlogBytes > most / behind.count { subscription.giveUp() }
         }
         for subscription in subscriptions { flush([subscription], of: subscription.peer) }
     }
 
-    /// Whether a peer has more to read than what is new in this turn.
-    private func isBehind(_ peer: Peer) -> Bool { peer.output.hasMore(than: turns.unsentEvents) }
+    /// Whether a peer has clearly more to read than what is new in this turn.
+    private func isBehind(_ peer: Peer) -> Bool {
+        guard peer.output.unreadBytes <= limits.bytesPerTurn else { return true }
+        var room = UInt64(turns.unsentEvents) + 64
+        for subscription in peer.output.pending {
+            guard subscription.backlog <= room else { return true }
+            room -= subscription.backlog
+        }
+        return false
+    }
 
     /// - Parameter backlog: the number of events that wait in all of the peer's subscriptions; decreased by this one's.
     private func flush(_ subscription: Subscription, backlog: inout UInt64) {
@@ -220,44 +228,55 @@ final class Sender {
     }
 
     /// Whether some peers wait for the next turn.
-    var hasUnfinished: Bool { !unserved.isEmpty || !unfinished.isEmpty }
+    var hasUnfinished: Bool { !late.isEmpty }
 
-    /// Queues the peers again whose sending was not finished in the last turn.
-    func resumeUnfinished() {
-        guard hasUnfinished else { return }
-        queue.insert(contentsOf: unserved + unfinished, at: 0)
-        (unserved, unfinished) = ([], [])
-    }
-
-    /// Serves every queued peer, except that those that have fallen behind wait once a turn has sent enough. Peers with
-    /// little to receive do not wait for those with much.
+    /// Serves every queued peer that is up to date, so that none that reads ever lags, and then those that have fallen
+    /// behind, as far as there is time.
     ///
     /// - Parameter serve: sends to a peer. This may queue more: if the peer turns out to be gone, its gestures end.
     func serveQueue(_ serve: (Peer) -> Void) {
-        workOfQueue = 0
+        serveUpToDate(serve)
+        turns.isShort = false
+        if !late.isEmpty { serveLate(serve) }
+        turns.eventsWereSent()
+    }
+
+    /// Serves the queued peers; those that have had little work do not wait for the others. Notes who is late.
+    private func serveUpToDate(_ serve: (Peer) -> Void) {
         while !queue.isEmpty {
             var batch: [Peer] = []
             swap(&batch, &queue)
             changed.removeAll()
             var left = batch.count
-            for peer in batch where turns.isWithinFairShare(peer) && hasTime(for: peer) && peer.output.dequeue() {
+            for peer in batch where turns.isWithinFairShare(peer) && !isBehind(peer) && peer.output.dequeue() {
                 serve(peer)
                 left -= 1
             }
             if left > 0 {
                 for peer in batch where peer.output.isQueued {
-                    if !hasTime(for: peer) { unserved.append(peer) } else if peer.output.dequeue() { serve(peer) }
+                    if isBehind(peer) { late.append(peer) } else if peer.output.dequeue() { serve(peer) }
                 }
             }
             batch.removeAll(keepingCapacity: true)
             if queue.isEmpty { swap(&batch, &queue) }
         }
         changed.removeAll()
-        turns.eventsWereSent()
     }
 
-    /// Whether a peer may be served in this turn. One that is up to date always is, so that it never lags.
-    private func hasTime(for peer: Peer) -> Bool { workOfQueue < Self.mostWorkOfQueue || !isBehind(peer) }
+    /// Serves each late peer once, until there is no time left. Then others have short turns until it is enough, or
+    /// what they emit would leave the late ones ever further behind.
+    private func serveLate(_ serve: (Peer) -> Void) {
+        let (start, count) = (work, late.count)
+        var index = 0
+        while index < count, work - start < Self.mostWorkForLate {
+            let peer = late[index]
+            index += 1
+            if peer.output.dequeue() { serve(peer) }
+        }
+        late.removeFirst(index)
+        turns.isShort = index < count
+        serveUpToDate(serve)
+    }
 
     /// Sends a peer what is waiting for it.
     func send(to peer: Peer) -> Outcome {
@@ -272,12 +291,12 @@ final class Sender {
                 return .blocked
             }
             sent += taken
-            if sent >= limits.bytesPerTurn, peer.output.enqueue() {
-                unfinished.append(peer)
-                return .unfinished
-            }
             peer.output.removeSent(butFor: offer.runs.last?.subscription)
             if offered == 0 || !peer.output.hasUnsentEvents { return .sent }
+            if sent >= limits.bytesPerTurn, peer.output.enqueue() {
+                late.append(peer)
+                return .unfinished
+            }
         }
     }
 
@@ -310,7 +329,7 @@ final class Sender {
     }
 
     private func charge(_ work: UInt64, to peer: Peer) {
-        workOfQueue += work
+        self.work += work
         turns.charge(work, to: peer)
     }
 

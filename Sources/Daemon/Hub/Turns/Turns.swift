@@ -33,7 +33,10 @@ final class Turns {
 
     /// Notes that a peer will be written to at the end of the turn. The more that end costs, the more may be done
     /// before it: twice as much, up to four turns. So many subscribers are not written to for every few lines.
-    func willWrite() { grantEnd = max(grantEnd, min(grantEnd + 2 * Self.workOfWrite, turnStart + 4 * grant)) }
+    func willWrite() {
+        guard !isShort else { return }
+        grantEnd = max(grantEnd, min(grantEnd + 2 * Self.workOfWrite, turnStart + 4 * grant))
+    }
 
     /// Notes that all events have been sent to those that were up to date, as far as they are read.
     func eventsWereSent() { unsentEvents = 0 }
@@ -41,6 +44,9 @@ final class Turns {
     func charge(_ work: UInt64, to peer: Peer) { queue.charge(work, to: peer) }
 
     // MARK: Budget
+
+    /// Whether grants are small, because a turn had no time for all readers that have fallen behind.
+    var isShort = false
 
     /// Whether the peer being served has used up its share for now.
     var isUsedUp: Bool { work >= grantEnd || !hasRoomForEvents }
@@ -67,8 +73,9 @@ final class Turns {
     /// Makes a peer wait for its turn.
     func join(_ peer: Peer) { queue.join(peer) }
 
-    private var grant: UInt64 { UInt64(limits.requestsPerTurn) }
-    private var lightGrant: UInt64 { queue.isEmpty ? grant : min(2 * FairQueue.lightWork, grant) }
+    private var grant: UInt64 { isShort ? shortGrant : UInt64(limits.requestsPerTurn) }
+    private var shortGrant: UInt64 { min(2 * FairQueue.lightWork, UInt64(limits.requestsPerTurn)) }
+    private var lightGrant: UInt64 { queue.isEmpty ? grant : shortGrant }
 
     /// Serves a peer as its bytes arrive, and charges it for the work done.
     @inline(__always)
@@ -87,7 +94,7 @@ final class Turns {
 
     /// Serves waiting peers, the least served first, until the turn is used up; it is twice as long for a single peer.
     func serveWaiting(_ body: (Peer) -> Void) {
-        grantEnd = work + (queue.beginServing(in: number) == 1 ? 2 * grant : grant)
+        grantEnd = work + (queue.beginServing(in: number) == 1 && !isShort ? 2 * grant : grant)
         while !isUsedUp, let peer = queue.next() { serve(peer) { body(peer) } }
         queue.endServing()
     }
