@@ -24,7 +24,7 @@ package final class BrokerOutbox {
     init(_ outside: any Surroundings) { self.outside = outside }
 
     /// Whether a message without acknowledgement goes out at once. Such messages never wait, or they would be stale.
-    var hasRoom: Bool { isOpen && outside.hasRoom }
+    var hasRoom: Bool { isOpen && carefulUntil == 0 && outside.hasRoom }
     var isFull: Bool { !isOpen || pending.count >= Self.mostEvents }
     var count: Int { pending.count }
 
@@ -83,7 +83,8 @@ package final class BrokerOutbox {
     func close() {
         defer { isOpen = false }
         pending.removeAll(where: \.publication.isRetained)
-        guard isOpen, let oldest = pending.first?.token else { return }
+        guard isOpen else { return }
+        guard let oldest = pending.first?.token else { return unacknowledged = (0, 0) }
         unacknowledged = (oldest, oldest == unacknowledged.token ? unacknowledged.times + 1 : 1)
         guard unacknowledged.times == Self.mostTries else { return }
         pending.removeFirst()

@@ -245,15 +245,14 @@ private final class Feed: DaemonReader {
             return replies.send(answer, id: nil, to: waiting.submission)
         }
         let (number, index) = id.quotientAndRemainder(dividingBy: RequestDecoder.largestBatch)
-        guard var waiting = pending[number], index < waiting.ids.count, waiting.answers[index] == nil else { return }
-        waiting.unanswered -= 1
+        guard let waiting = pending[number], index < waiting.ids.count, waiting.answers[index] == nil else { return }
+        pending[number]?.unanswered -= 1
         if !waiting.isRefused {
-            waiting.answers[index] = Array(line)
+            pending[number]?.answers[index] = Array(line)
             keptBytes += line.count
         }
-        pending[number] = waiting
-        if waiting.unanswered == 0, let done = remove(number) {
-            tell(done)
+        if waiting.unanswered == 1 {
+            remove(number).map(tell)
         } else if keptBytes > Self.mostKept, let most = pending.max(by: { $0.value.keptBytes < $1.value.keptBytes }) {
             refuse(most.key)
         }

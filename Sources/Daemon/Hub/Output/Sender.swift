@@ -63,7 +63,7 @@ final class Sender {
     /// Queues the subscribers of a camera to be sent what it has emitted.
     func send(_ effects: HostedCamera.Effects, of camera: HostedCamera) {
         emissions += 1
-        turns.add(events: effects.lines)
+        turns.add(newEvents: effects.lines)
         turns.add(work: effects.lines)
         counters.events += UInt64(effects.events)
         guard !camera.readers.subscriptions.isEmpty, changed.insert(camera) else { return }
@@ -137,7 +137,7 @@ final class Sender {
     /// Whether a peer has clearly more to read than what is new in this turn.
     private func isBehind(_ peer: Peer) -> Bool {
         guard peer.output.unreadBytes <= limits.bytesPerTurn else { return true }
-        var room = UInt64(turns.unsentEvents) + 64
+        var room = UInt64(turns.newEvents) + 64
         for subscription in peer.output.pending {
             guard subscription.backlog <= room else { return true }
             room -= subscription.backlog
@@ -263,8 +263,8 @@ final class Sender {
         changed.removeAll()
     }
 
-    /// Serves each late peer once, until there is no time left. Then others have short turns until it is enough, or
-    /// what they emit would leave the late ones ever further behind.
+    /// Serves each late peer once, until there is no time left. Then turns are short until there is: what others emit
+    /// must not leave the late ones ever further behind.
     private func serveLate(_ serve: (Peer) -> Void) {
         let (start, count) = (work, late.count)
         var index = 0
@@ -293,8 +293,8 @@ final class Sender {
             sent += taken
             peer.output.removeSent(butFor: offer.runs.last?.subscription)
             if offered == 0 || !peer.output.hasUnsentEvents { return .sent }
-            if sent >= limits.bytesPerTurn, peer.output.enqueue() {
-                late.append(peer)
+            if sent >= limits.bytesPerTurn, isBehind(peer) {
+                if peer.output.enqueue() { late.append(peer) }
                 return .unfinished
             }
         }

@@ -11,7 +11,9 @@ final class Turns {
     private var (turnStart, grantEnd): (UInt64, UInt64) = (0, 0)
     private var number: UInt64 = 1
     /// The number of events that have been emitted and not sent.
-    private(set) var unsentEvents = 0
+    private var unsentEvents = 0
+    /// The lines among them that cameras have emitted: no reader that was up to date has more to read of them.
+    private(set) var newEvents = 0
 
     /// The maximum work per turn for peers that are served as their bytes arrive: about 0.1 ms.
     private static let mostWorkAtOnce: UInt64 = 256
@@ -28,28 +30,35 @@ final class Turns {
     /// Counts events, and answers that cost as much as one.
     func add(events: Int) { unsentEvents += events }
 
+    /// Counts lines that a camera has emitted.
+    func add(newEvents: Int) {
+        unsentEvents += newEvents
+        self.newEvents += newEvents
+    }
+
     /// The minimum cost of writing to a peer.
     static let workOfWrite: UInt64 = 4
 
     /// Notes that a peer will be written to at the end of the turn. The more that end costs, the more may be done
     /// before it: twice as much, up to four turns. So many subscribers are not written to for every few lines.
     func willWrite() {
-        guard !isShort else { return }
         grantEnd = max(grantEnd, min(grantEnd + 2 * Self.workOfWrite, turnStart + 4 * grant))
     }
 
     /// Notes that all events have been sent to those that were up to date, as far as they are read.
-    func eventsWereSent() { unsentEvents = 0 }
+    func eventsWereSent() { (unsentEvents, newEvents) = (0, 0) }
 
     func charge(_ work: UInt64, to peer: Peer) { queue.charge(work, to: peer) }
 
     // MARK: Budget
 
-    /// Whether grants are small, because a turn had no time for all readers that have fallen behind.
+    /// Whether few events may be emitted, because a turn had no time for all readers that have fallen behind.
     var isShort = false
 
     /// Whether the peer being served has used up its share for now.
-    var isUsedUp: Bool { work >= grantEnd || !hasRoomForEvents }
+    var isUsedUp: Bool { work >= grantEnd || !hasRoomForEvents || isShort && newEvents >= Self.fewEvents }
+
+    private static let fewEvents = 32
 
     /// Whether more events may be emitted before subscribers are written to.
     var hasRoomForEvents: Bool { unsentEvents < limits.eventsPerTurn }
@@ -73,9 +82,8 @@ final class Turns {
     /// Makes a peer wait for its turn.
     func join(_ peer: Peer) { queue.join(peer) }
 
-    private var grant: UInt64 { isShort ? shortGrant : UInt64(limits.requestsPerTurn) }
-    private var shortGrant: UInt64 { min(2 * FairQueue.lightWork, UInt64(limits.requestsPerTurn)) }
-    private var lightGrant: UInt64 { queue.isEmpty ? grant : shortGrant }
+    private var grant: UInt64 { UInt64(limits.requestsPerTurn) }
+    private var lightGrant: UInt64 { queue.isEmpty ? grant : min(2 * FairQueue.lightWork, grant) }
 
     /// Serves a peer as its bytes arrive, and charges it for the work done.
     @inline(__always)
@@ -94,7 +102,7 @@ final class Turns {
 
     /// Serves waiting peers, the least served first, until the turn is used up; it is twice as long for a single peer.
     func serveWaiting(_ body: (Peer) -> Void) {
-        grantEnd = work + (queue.beginServing(in: number) == 1 && !isShort ? 2 * grant : grant)
+        grantEnd = work + (queue.beginServing(in: number) == 1 ? 2 * grant : grant)
         while !isUsedUp, let peer = queue.next() { serve(peer) { body(peer) } }
         queue.endServing()
     }
