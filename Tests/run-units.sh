@@ -10,7 +10,8 @@ trap 'rm -f "$log"' EXIT
 if swift test --skip-build "$@" >"$log" 2>&1; then
     sed -En 's/^➜ (Test|Suite) (.*) skipped: "?([^"]*)"?$/\2: skipped: \3/p' "$log"
     # The lines of single tests may be torn by what programs print.
-    total=$(sed -n 's/.*Test run with \([0-9]*\) tests* .*/\1/p' "$log" | tail -n 1)
+    total=$(LC_ALL=C sed -n 's/.*Test run with \([0-9]*\) tests* .*/\1/p' "$log" | tail -n 1)
+    [ "${total:-0}" -gt 0 ] || { tail -n 60 "$log" && exit 1; }
     echo "${NAME:-unit tests}: $((total - $(grep -ac '^➜ Test .* skipped' "$log" || true))) passed"
 elif grep -aq 'Test run with' "$log"; then
     # An event has several lines if an argument of its test has.

@@ -56,8 +56,10 @@ final class Turns {
     var isShort = false
 
     /// Whether the peer being served has used up its share for now.
-    var isUsedUp: Bool { work >= grantEnd || !hasRoomForEvents || isShort && newEvents >= Self.fewEvents }
+    var isUsedUp: Bool { work >= grantEnd || !hasRoomForEvents || isShort && newEvents >= shortEnd }
 
+    /// The number of new events at which a share is used up while turns are short.
+    private var shortEnd = 0
     private static let fewEvents = 32
 
     /// Whether more events may be emitted before subscribers are written to.
@@ -89,6 +91,7 @@ final class Turns {
     @inline(__always)
     func serveAtOnce(_ peer: Peer, _ body: () -> Void) {
         grantEnd = work + lightGrant
+        shortEnd = newEvents + Self.fewEvents
         serve(peer, body)
     }
 
@@ -103,12 +106,16 @@ final class Turns {
     /// Serves waiting peers, the least served first, until the turn is used up; it is twice as long for a single peer.
     func serveWaiting(_ body: (Peer) -> Void) {
         grantEnd = work + (queue.beginServing(in: number) == 1 ? 2 * grant : grant)
+        shortEnd = newEvents + Self.fewEvents
         while !isUsedUp, let peer = queue.next() { serve(peer) { body(peer) } }
         queue.endServing()
     }
 
     /// Grants one of `count` that share a turn its part, without charging a peer.
-    func grantPart(of count: Int) { grantEnd = work + max(grant / UInt64(count), 1) }
+    func grantPart(of count: Int) {
+        grantEnd = work + max(grant / UInt64(count), 1)
+        shortEnd = newEvents + max(Self.fewEvents / count, 1)
+    }
 
     func endTurn() {
         number += 1
