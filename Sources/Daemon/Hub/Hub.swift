@@ -165,20 +165,19 @@ import GimbalProtocol
     }
 
     private func send(to peer: Peer, at now: Double) {
-        switch parts.sender.send(to: peer) {
-        case .sent: closeIfDone(peer, at: now)
-        case .unfinished, .blocked: break
-        case .broken:
-            // Reading from the connection will show whether the client is gone altogether.
-            stopSending(to: peer)
-            closeIfDone(peer, at: now)
+        let outcome = parts.sender.send(to: peer)
+        // Reading from the connection will show whether the client is gone altogether.
+        if outcome == .broken { stopSending(to: peer) }
+        parts.subscriptions.announceNewCameras(to: peer)
+        parts.subscriptions.startPutOffRecorders(of: peer, at: now)
+        switch outcome {
+        case .sent, .broken: closeIfDone(peer, at: now)
+        case .unfinished, .blocked: continueInput(of: peer)
         }
     }
 
     /// Closes a connection that has nothing left to do, or arranges for what is left.
     private func closeIfDone(_ peer: Peer, at now: Double) {
-        parts.subscriptions.announceNewCameras(to: peer)
-        parts.subscriptions.startPutOffRecorders(of: peer, at: now)
         switch peer.input.state {
         case .discarding:
             peer.outlet.finishSending()
@@ -187,9 +186,13 @@ import GimbalProtocol
             close(peer, at: now)
         case .finished:
             parts.leases.releaseIfDone(peer, at: now)
-        case .open, .ended:
-            if peer.input.isUnfinished, intake.isReady(peer) { parts.turns.join(peer) }
+        case .open, .ended: continueInput(of: peer)
         }
+    }
+
+    /// Gives a peer a turn if its input has waited until it had read enough.
+    private func continueInput(of peer: Peer) {
+        if peer.input.isUnfinished, intake.isReady(peer) { parts.turns.join(peer) }
     }
 
     /// Whether nothing is left to do for a peer that sends no more.

@@ -8,7 +8,7 @@ final class Sender {
     enum Outcome {
         /// Nothing is left to send.
         case sent
-        /// The peer was sent the maximum of bytes per turn, and continues in the next turn.
+        /// The peer was sent the maximum of bytes per turn, and continues in a later turn.
         case unfinished
         /// The connection accepts no more for now.
         case blocked
@@ -24,11 +24,13 @@ final class Sender {
     /// Cameras whose subscribers have been queued since the queue was last served.
     private var changed = CameraList(.changed)
     private var queue: [Peer] = []
+    /// Those being served that have had much work, or have fallen behind: they wait for the others.
+    private var others: [Peer] = []
     /// Queued peers that have fallen behind. They share a part of each turn, the first one next.
     private var late: [Peer] = []
     /// The work of sending so far.
     private var work: UInt64 = 0
-    /// The work of a turn for the late ones: some 5 ms.
+    /// The work for the late ones at a time: some 5 ms, and twice that in a turn in which other peers wait.
     private static let mostWorkForLate: UInt64 = 8192
     /// One more than the number of times that something was emitted, so never 0.
     private var emissions: UInt64 = 1
@@ -113,25 +115,41 @@ final class Sender {
         }
     }
 
+    /// Does the same for many peers, which share a limit.
+    func putEventsFirst(for peers: some Sequence<Peer>) {
+        var pending: [[Subscription]] = []
+        for peer in peers where peer.output.lastEmission != emissions {
+            turns.add(work: peer.output.pending.count >> 5)
+            pending.append(peer.output.pending.filter { $0.delivery == .every })
+            peer.output.lastEmission = emissions
+        }
+        flush(pending)
+    }
+
     /// Copies the events that wait in some of a peer's subscriptions to its replies. A peer that reads nothing misses
     /// them: copies for each reply would cost more and more.
     func flush(_ subscriptions: some Sequence<Subscription>, of peer: Peer) {
         var backlog = peer.backlog
-        for subscription in subscriptions { flush(subscription, backlog: &backlog) }
+        let isFull = peer.output.unreadBytes > limits.unreadReplies
+        for subscription in subscriptions { flush(subscription, backlog: &backlog, isFull) }
     }
 
-    /// Copies the events that wait in a camera's subscriptions to the replies of their peers. If that is too much for
-    /// those that have fallen behind, ones with more than their share miss them: whole histories, copied for hundreds
-    /// of peers, would delay all others.
-    func flushAll(_ subscriptions: [Subscription]) {
-        let behind = subscriptions.filter {
-            $0.delivery == .every && !$0.hasMissed && ($0.peer.output.state == .blocked || isBehind($0.peer))
-        }
+    /// Copies the events that wait in a camera's subscriptions to the replies of their peers, which share a limit.
+    func flushAll(_ subscriptions: [Subscription]) { flush(subscriptions.map { [$0] }) }
+
+    /// Copies the events that wait in subscriptions, grouped by peer, to the replies of their peers. If that is too
+    /// much for those that have fallen behind, ones with more than their share miss them: whole histories, copied for
+    /// hundreds of peers, would delay all others.
+    private func flush(_ subscriptions: [[Subscription]]) {
+        let behind = subscriptions.filter { own in
+            guard let peer = own.first?.peer else { return false }
+            return peer.output.state == .blocked || isBehind(peer)
+        }.joined().filter { $0.delivery == .every && !$0.hasMissed }
         let most = 4 * limits.historyBytes
         if behind.reduce(0, { $0 + $1.backlogBytes }) > most {
             for subscription in behind where subscription.backlogBytes > most / behind.count { subscription.giveUp() }
         }
-        for subscription in subscriptions { flush([subscription], of: subscription.peer) }
+        for own in subscriptions { if let peer = own.first?.peer { flush(own, of: peer) } }
     }
 
     /// Whether a peer has clearly more to read than what is new in this turn.
@@ -145,18 +163,21 @@ final class Sender {
         return false
     }
 
-    /// - Parameter backlog: the number of events that wait in all of the peer's subscriptions; decreased by this one's.
-    private func flush(_ subscription: Subscription, backlog: inout UInt64) {
+    /// - Parameters:
+    ///   - backlog: the number of events that wait in all of the peer's subscriptions; decreased by this one's.
+    ///   - isFull: whether the peer had too much to read before this.
+    private func flush(_ subscription: Subscription, backlog: inout UInt64, _ isFull: Bool) {
         guard subscription.backlog > 0 else { return }
         let peer = subscription.peer
         let own = subscription.delivery == .every ? subscription.backlog : 0
         defer { backlog -= min(own, backlog) }
-        let isCostly =
-            backlog > UInt64(limits.historyEvents) || peer.output.unreadBytes > limits.unreadReplies
+        let isCostly = isFull || backlog > UInt64(limits.historyEvents)
         let bytes = subscription.backlogBytes
         if isCostly || subscription.readsInputs && bytes > limits.historyBytes { subscription.giveUp() }
         announce(subscription)
         if bytes > 16 << 10, !subscription.hasMissed { peer.output.reserve(bytes) }
+        // New ones were counted when they were emitted.
+        turns.add(events: max(Int(subscription.backlog) - turns.newEvents, 0))
         var end = subscription.cursor
         subscription.gather(room: .max) { run in
             turns.add(bytes: unsafe run.bytes.count)
@@ -230,8 +251,8 @@ final class Sender {
     /// Whether some peers wait for the next turn.
     var hasUnfinished: Bool { !late.isEmpty }
 
-    /// Serves every queued peer that is up to date, so that none that reads ever lags, and then those that have fallen
-    /// behind, as far as there is time.
+    /// Serves every queued peer that is up to date, so that none that keeps up ever lags, and then those that have
+    /// fallen behind, as far as there is time.
     ///
     /// - Parameter serve: sends to a peer. This may queue more: if the peer turns out to be gone, its gestures end.
     func serveQueue(_ serve: (Peer) -> Void) {
@@ -247,19 +268,27 @@ final class Sender {
             var batch: [Peer] = []
             swap(&batch, &queue)
             changed.removeAll()
-            var left = batch.count
-            for peer in batch where turns.isWithinFairShare(peer) && !isBehind(peer) && peer.output.dequeue() {
-                serve(peer)
-                left -= 1
-            }
-            if left > 0 {
-                for peer in batch where peer.output.isQueued {
-                    if isBehind(peer) { late.append(peer) } else if peer.output.dequeue() { serve(peer) }
+            for peer in batch {
+                if turns.isWithinFairShare(peer), !isBehind(peer) {
+                    serveQueued(peer, serve)
+                } else {
+                    others.append(peer)
                 }
             }
+            for peer in others where peer.output.isQueued {
+                if isBehind(peer) { late.append(peer) } else { serveQueued(peer, serve) }
+            }
+            others.removeAll(keepingCapacity: true)
             batch.removeAll(keepingCapacity: true)
             if queue.isEmpty { swap(&batch, &queue) }
         }
+    }
+
+    /// Serves a queued peer. If this emits something, such as the end of a lease with the end of a connection, it is
+    /// still to be sent to those that have been served.
+    private func serveQueued(_ peer: Peer, _ serve: (Peer) -> Void) {
+        guard peer.output.dequeue() else { return }
+        serve(peer)
         changed.removeAll()
     }
 
@@ -271,7 +300,7 @@ final class Sender {
         while index < count, work - start < Self.mostWorkForLate {
             let peer = late[index]
             index += 1
-            if peer.output.dequeue() { serve(peer) }
+            serveQueued(peer, serve)
         }
         late.removeFirst(index)
         turns.isShort = index < count

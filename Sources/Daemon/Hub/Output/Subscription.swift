@@ -24,7 +24,7 @@ final class Subscription {
     let isRecorder: Bool
     /// Whether it asks for the input or the fingers, which are in a log of their own.
     let readsInputs: Bool
-    /// Whether its trace begins only once its peer has read everything.
+    /// Whether its trace begins only once its peer reads again.
     var isPutOff = false
     /// Whether it belongs to a subscription to all cameras.
     let isOfAll: Bool

@@ -106,6 +106,8 @@ final class Subscriptions {
         if isSameEpoch, !subscription.readsInputs, let entry = camera.entry(after: seq, countedBy: turns) {
             subscription.resume(from: entry)
             subscription.peer.output.lastEmission = 0
+            // The peer's next line waits until it has read most of them.
+            turns.add(events: Int(subscription.backlog))
         } else {
             let missed = isSameEpoch && seq <= camera.seq ? camera.seq - seq : camera.seq
             // A camera that has emitted nothing since has no gap: `subscribed` tells its epoch.
@@ -173,9 +175,7 @@ final class Subscriptions {
 
     /// Announces to a peer that reads again the cameras that it does not know.
     func announceNewCameras(to peer: Peer) {
-        guard peer.subscriptions.toAll?.isStale == true, peer.output.unreadBytes == 0, peer.output.isOpen else {
-            return
-        }
+        guard peer.subscriptions.toAll?.isStale == true, hasRoom(peer) else { return }
         peer.subscriptions.toAll?.isStale = false
         let known = Set(peer.subscriptions.all.map { ObjectIdentifier($0.camera) })
         announce(registry.sorted.filter { !known.contains(ObjectIdentifier($0)) }, to: peer, Span())
@@ -202,7 +202,7 @@ final class Subscriptions {
     func cameraWasMade(_ camera: HostedCamera) {
         for peer in followers where peer.subscriptions.toAll?.isStale == false {
             // Other clients' cameras must not pile up for a peer that does not read.
-            guard peer.output.unreadBytes < limits.unreadReplies else {
+            guard hasRoom(peer) else {
                 peer.subscriptions.toAll?.isStale = true
                 continue
             }
@@ -235,9 +235,9 @@ final class Subscriptions {
         for camera in cameras where camera.canBeginTrace {
             let recorders = camera.takeWaitingRecorders().filter { !putsOff($0) }
             if !recorders.isEmpty { camera.forgetRecordedFingers() }
+            sender.putEventsFirst(for: recorders.lazy.map(\.peer))
             sender.flushAll(recorders)
             for recorder in recorders {
-                sender.putEventsFirst(for: recorder.peer)
                 recorder.startInput()
                 sender.append(to: recorder.peer) { camera.writeBeginning(at: camera.time(at: now), to: &$0) }
             }
@@ -246,14 +246,17 @@ final class Subscriptions {
 
     /// Puts off a recorder whose peer reads nothing: the beginnings of many traces must not pile up for it.
     private func putsOff(_ recorder: Subscription) -> Bool {
-        recorder.isPutOff = recorder.peer.output.unreadBytes >= limits.unreadReplies
+        recorder.isPutOff = !hasRoom(recorder.peer)
         if recorder.isPutOff { recorder.peer.subscriptions.hasPutOffRecorders = true }
         return recorder.isPutOff
     }
 
-    /// Starts the recorders that were put off, once their peer has read everything.
+    /// Whether a peer reads, and leaves few replies unread.
+    private func hasRoom(_ peer: Peer) -> Bool { peer.output.isOpen && peer.output.unreadBytes < limits.unreadReplies }
+
+    /// Starts the recorders that were put off, once their peer reads again.
     func startPutOffRecorders(of peer: Peer, at now: Double) {
-        guard peer.subscriptions.hasPutOffRecorders, peer.output.unreadBytes == 0, peer.output.isOpen else { return }
+        guard peer.subscriptions.hasPutOffRecorders, hasRoom(peer) else { return }
         peer.subscriptions.hasPutOffRecorders = false
         for recorder in peer.subscriptions.all where recorder.isPutOff {
             recorder.isPutOff = false

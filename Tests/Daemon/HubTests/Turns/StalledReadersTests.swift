@@ -10,10 +10,13 @@ import Testing
     private let host = HubHost()
 
     /// Connects subscribers that read nothing while a camera emits events, fewer than its history holds.
-    private func stalled(_ count: Int, of host: HubHost? = nil, events: Int) -> [HubPeer] {
+    private func stalled(
+        _ count: Int, of host: HubHost? = nil, events: Int, before: (HubPeer) -> Void = { _ in }
+    ) -> [HubPeer] {
         let host = host ?? self.host
         let readers = (0..<count).map { _ in host.subscriber() }
         for reader in readers {
+            before(reader)
             reader.compact()
             reader.makeRoom(0)
         }
@@ -148,6 +151,124 @@ import Testing
         sendAll()
         let types = try readers[0].types()
         #expect(types.count == 3001 && types.last == "removed" && !types.contains("lagged"))
+    }
+
+    @Test func hundredsThatAwaitedRestShareALimitOfWhatTheyHaveNotRead() throws {
+        let mover = host.connect()
+        mover.send(#"{"type":"pan","phase":"began","camera":"other"}"#)
+        let readers = stalled(300, events: 3000) {
+            $0.put(#"{"type":"await-idle","camera":"other","id":1}"#)
+        }
+        mover.send(#"{"type":"pan","phase":"cancelled","camera":"other"}"#)
+        sendAll()
+        let kept = readers.reduce(0) { $0 + $1.peer.output.unreadBytes }
+        #expect(kept < 4 << 20, "\(kept)")
+        for reader in readers { reader.makeRoom(nil) }
+        sendAll()
+        for reader in readers { #expect(try reader.types() == ["lagged", "at-rest"]) }
+    }
+
+    @Test func hundredsThatRecordAnotherCameraShareALimitOfWhatTheyHaveNotRead() throws {
+        let mover = host.connect()
+        mover.send(#"{"type":"animate","camera":"other","durationMs":100,"update":{"kind":"zoom-in"}}"#)
+        let readers = stalled(300, events: 3000) {
+            $0.send(#"{"type":"subscribe","camera":"other","events":["gesture"]}"#)
+            _ = $0.lines()
+        }
+        host.pass(2000)
+        let kept = readers.reduce(0) { $0 + $1.peer.output.unreadBytes }
+        #expect(kept < 4 << 20, "\(kept)")
+        for reader in readers { reader.makeRoom(nil) }
+        sendAll()
+        for reader in readers { #expect(try reader.types() == ["lagged", "gesture"]) }
+    }
+
+    @Test func aReadersOwnLinesAreHandledOnceItIsLessThanHalfAHistoryBehind() throws {
+        let reader = stalled(1, events: 3000)[0]
+        reader.put(#"{"type":"ping"}"#)
+        sendAll()
+        #expect(!reader.peer.input.isEmpty)
+        while reader.peer.backlog > 2048 {
+            reader.makeRoom(16 << 10)
+            host.turn()
+        }
+        sendAll()
+        #expect(reader.peer.input.isEmpty && reader.peer.isBlocked)
+        reader.makeRoom(nil)
+        sendAll()
+        let types = try reader.types()
+        #expect(types.count == 3001 && types.last == "pong" && !types.contains("lagged"))
+    }
+
+    @Test func aRecorderThatWasPutOffBeginsOnceItsPeerHasReadItsReplies() throws {
+        let host = HubHost { $0.unreadReplies = 4096 }
+        let feed = host.connect()
+        let recorder = host.subscriber()
+        feed.send(#"{"type":"animate","camera":"other","durationMs":1000,"update":{"kind":"zoom-in"}}"#)
+        recorder.send(#"{"type":"subscribe","camera":"other","events":["gesture"]}"#)
+        _ = recorder.lines()
+        recorder.compact()
+        recorder.makeRoom(0)
+        while recorder.peer.output.unreadBytes < 4096 { recorder.send(#"{"type":"get-camera"}"#) }
+        for x in 0..<100 { feed.send(#"{"type":"pan","phase":"changed","translation":{"x":\#(x),"y":0}}"#) }
+        host.pass(2000)
+        recorder.makeRoom(recorder.peer.output.unreadBytes + 1000)
+        host.turn()
+        #expect(recorder.peer.backlog > 0 || recorder.peer.isBlocked)
+        feed.send(#"{"type":"move","camera":"other","update":{"kind":"zoom-in"}}"#)
+        recorder.makeRoom(nil)
+        sendAll(of: host)
+        let recorded = try recorder.newMessages().filter { $0["type"]?.string == "gesture" }
+            .map { $0["line"]?["type"]?.string }
+        #expect(recorded == ["trace", "move"])
+    }
+
+    @Test func whatTheEndOfAConnectionEmitsReachesReadersThatWereServedBefore() throws {
+        let reader = host.subscriber(#","camera":"leased","events":["lease"]"#)
+        let (holders, mover) = ((0..<3).map { _ in host.connect() }, host.connect())
+        for holder in holders {
+            holder.send(#"{"type":"take-lease","camera":"leased","forMs":60000,"id":1,"wait":true}"#)
+        }
+        mover.send(#"{"type":"pan","phase":"began","camera":"other"}"#)
+        // They are answered in this order, and then the connections of three of them end.
+        for client in [holders[0], holders[1], reader, holders[2]] {
+            client.send(#"{"type":"await-idle","camera":"other","id":2}"#)
+        }
+        for holder in holders { holder.halfClose() }
+        mover.send(#"{"type":"pan","phase":"cancelled","camera":"other"}"#)
+        #expect(!holders.contains { !$0.isOver })
+        let leases = try reader.types().filter { $0.hasPrefix("lease-") }
+        #expect(leases == (0..<3).flatMap { _ in ["lease-taken", "lease-ended"] })
+    }
+
+    @Test func whoResumesMissesNothingByItsNextLine() throws {
+        let feed = host.connect()
+        for (camera, events) in [("a", 1800), ("b", 10), ("c", 2000)] {
+            for x in 0..<events {
+                feed.send(
+                    #"{"type":"pan","phase":"changed","camera":"\#(camera)","translation":{"x":\#(x % 97),"y":\#(x % 89)}}"#
+                )
+            }
+        }
+        var points: [String] = []
+        for camera in ["a", "b", "c"] {
+            let epoch = try feed.ask(#"{"type":"subscribe","camera":"\#(camera)"}"#)["epoch"]?.string
+            feed.send(#"{"type":"unsubscribe","camera":"\#(camera)"}"#)
+            points.append(#""camera":"\#(camera)","epoch":"\#(try #require(epoch))""#)
+        }
+        let subscribes = points.map { #"{"type":"subscribe",\#($0),"since":1}"# }
+        let all = points.map { "{\($0),\"seq\":1}" }.joined(separator: ",")
+        for (lines, events) in [
+            (subscribes + [#"{"type":"ping"}"#], 3807),
+            ([#"{"type":"subscribe","camera":"*","since":[\#(all)]}"#, #"{"type":"ping"}"#], 3807),
+        ] {
+            let reader = host.connect()
+            reader.put(Array((lines.joined(separator: "\n") + "\n").utf8))
+            sendAll()
+            let types = try reader.types()
+            #expect(types.count { $0 == "camera-changed" } == events && !types.contains("lagged"), "\(types.count) \(lines[0])")
+            #expect(types.last == "pong")
+        }
     }
 
     @Test func recorderThatReadsNothingIsNotSentTheBeginningOfEveryRound() throws {
