@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Drags two fingers apart on a surface by sending only their positions; gimbald recognizes the pinch.
 
-Prints the zoom before and after it. Needs only Python 3, and GIMBAL_SOCKET or the path of the daemon's socket.
+Prints the zoom before and after it. Needs only Python 3. The daemon's socket is the argument, else GIMBAL_SOCKET, else
+the system's.
 """
 
 import json
@@ -9,8 +10,12 @@ import os
 import socket
 import sys
 
+path = sys.argv[1] if len(sys.argv) > 1 else os.environ.get("GIMBAL_SOCKET", "/run/gimbal/gimbal.sock")
 with socket.socket(socket.AF_UNIX) as connection:
-    connection.connect(sys.argv[1] if len(sys.argv) > 1 else os.environ["GIMBAL_SOCKET"])
+    try:
+        connection.connect(path)
+    except OSError as error:
+        sys.exit(f"touch.py: {path}: {error.strerror}")
     answers = connection.makefile("rb")
 
     def ask(**request):

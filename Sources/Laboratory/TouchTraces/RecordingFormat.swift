@@ -75,6 +75,8 @@ public enum RecordingError: Error, Equatable, CustomStringConvertible {
     case unknown(beginning: String)
     /// A trace without its first line.
     case noHeader
+    /// What a camera did, not what it was fed.
+    case stream
     /// A known kind of file that is not supported.
     case notRead(String)
     /// The recording has fewer devices than the number asked for.
@@ -92,11 +94,15 @@ public enum RecordingError: Error, Equatable, CustomStringConvertible {
         case .empty: return "the file is empty"
         case .unknown(let beginning):
             let known = RecordingFormat.allCases.map(\.rawValue).joined(separator: ", ")
-            return "this is not a recording of touches: it begins with \"\(beginning)\". Known formats: \(known)"
+            return
+                "this is neither a trace nor a recording of touches: it begins with \"\(beginning)\". Known formats: "
+                + "\(known); \"gimbal tour\" reads tours"
         case .noHeader:
             return
                 "this is a trace without its header: a trace begins with a line such as {\"type\":\"trace\",\"version\":1}, and "
                 + "these are only the lines after it"
+        case .stream:
+            return "this is a camera's stream, not a trace: gimbal expect and gimbal diff read it"
         case .notRead(let name): return "this is \(name), which cannot be read"
         case .noSuchDevice(let number, let count):
             return "there is no device \(number) in it: \(count == 1 ? "it has one" : "it has \(count)")"
@@ -126,8 +132,12 @@ public enum RecordingError: Error, Equatable, CustomStringConvertible {
             var end = 0
             while end < text.count, text[end] != 0x0a, text[end] != 0x0d { end += 1 }
             let line = text.extracting(..<end)
-            let isRequest = (try? RequestDecoder.requests(of: line)) != nil
-            self = isRequest ? .noHeader : .unknown(beginning: Scan.excerpt(line))
+            if (try? RequestDecoder.requests(of: line)) != nil {
+                self = .noHeader
+            } else {
+                let isMessage = MessageType(of: line.indices.map { line[$0] }) != nil
+                self = isMessage ? .stream : .unknown(beginning: Scan.excerpt(line))
+            }
         }
     }
 }

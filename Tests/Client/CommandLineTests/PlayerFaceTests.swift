@@ -42,6 +42,12 @@ import Testing
         }
     }
 
+    @Test func aReplayThatGoesOnAfterTheLastLineIsAsLongAsItHasPlayed() {
+        var face = face
+        face.timeMs = 70_000
+        #expect(line(face, 39).hasPrefix("playing 1:10.0/1:10.0 "))
+    }
+
     @Test func markersAreTicksWhereTheyAre() {
         var face = face
         face.markers = [0, 32_500, 65_000, 65_000]

@@ -74,6 +74,11 @@ import Testing
         #expect(zooms.count == 2 && zooms[0] == 2 && abs(zooms[1] - 2 - log2(5)) < 1e-6, "\(touched.output)")
     }
 
+    @Test(.needs("python3")) func fingersWithoutADaemonSayWhereTheyLooked() throws {
+        let alone = try run("touch.py", socket: "/nonexistent/gimbal.sock")
+        #expect(alone.status == 1 && alone.errors == "touch.py: /nonexistent/gimbal.sock: No such file or directory\n")
+    }
+
     // MARK: feed.sh
 
     @Test(.needs("socat", "jq")) func aFeederShowsWhatItsRequestsDo() throws {

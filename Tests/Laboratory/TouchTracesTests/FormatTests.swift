@@ -690,6 +690,7 @@ import Testing
         ("", RecordingError.empty), (" \r\n\n", .empty), ("\u{0}", .unknown(beginning: "·")),
         ("hello\nworld", .unknown(beginning: "hello")), ("B: fade\nN: no", .unknown(beginning: "B: fade")),
         (#"{"type":"pan","phase":"began"}"#, .noHeader),
+        (#"{"type":"subscribed","camera":"main"}"#, .stream),
         ("junk\n{\"type\":\"trace\",\"version\":1}", .unknown(beginning: "junk")),
         (String(repeating: "x", count: 200_000), .unknown(beginning: String(repeating: "x", count: 60) + "…")),
         ("1.5 /tuio/2Dcur alive 3", .notRead("a TUIO log")),

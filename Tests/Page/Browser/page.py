@@ -821,7 +821,7 @@ def recording(daemon, page, programs):
     # A file that is not a recording is reported, too.
     (FOLDER / "none.txt").write_text("not a recording\n")
     page.find("#file").send_keys(str(FOLDER / "none.txt"))
-    eventually(lambda: "not a recording of touches" in page.text("#toast"), "what is no recording is told")
+    eventually(lambda: "neither a trace nor a recording of touches" in page.text("#toast"), "what is no recording is told")
     # For a long file the page shows the progress, and which line is not allowed there.
     page.run("""
         const toast = document.querySelector("#toast");
@@ -1189,7 +1189,7 @@ def shapes(daemon, page):
     for viewport in ((390, 844), (1280, 720)):
         daemon.ask(type="set-viewport", width=viewport[0], height=viewport[1])
         eventually(lambda: page.camera()["viewport"]["width"] == viewport[0], "a shape is shown")
-        for width, height in ((390, 844), (820, 1180), (1024, 768), (1400, 900), (2560, 1300)):
+        for width, height in ((390, 844), (820, 1180), (1024, 768), (1366, 768), (1400, 900), (2560, 1300)):
             page.size(width, height)
             page.asynchronously("for (let i = 0; i < 3; i++) await new Promise(requestAnimationFrame);")
             what = f"{viewport} in {width} x {height}"
@@ -1203,6 +1203,18 @@ def shapes(daemon, page):
             for name in ("copy", "clear"):
                 check(boxes[name]["right"] <= boxes["events"]["right"] and boxes[name]["bottom"] <= boxes["events"]["bottom"],
                       f"{name} is within reach: {what}: {boxes[name]}")
+            hidden = page.run("""
+                const player = document.querySelector("#player"), wasHidden = player.hidden;
+                const panel = document.body.dataset.panel;
+                [player.hidden, document.body.dataset.panel] = [false, "timeline"];
+                const out = [...player.children].filter((part) => part.checkVisibility()).filter((part) => {
+                    const box = part.getBoundingClientRect();
+                    const corners = [[box.left + 2, box.top + 4], [box.right - 2, box.bottom - 4]];
+                    return !corners.every(([x, y]) => document.elementFromPoint(x, y) === part);
+                }).map((part) => part.dataset.player);
+                [player.hidden, document.body.dataset.panel] = [wasHidden, panel];
+                return out;""")
+            check(hidden == [], f"all parts of the player can be clicked: {what}: {hidden}")
             screen, camera = boxes["view"], boxes["camera"]
             fills = max((screen["right"] - screen["left"]) / (camera["right"] - camera["left"]),
                         (screen["bottom"] - screen["top"]) / (camera["bottom"] - camera["top"]))

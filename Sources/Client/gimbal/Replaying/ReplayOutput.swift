@@ -14,7 +14,7 @@ extension Output {
         let name = width("\(name):") <= columns ? name : InputFile.lastPart(of: name)
         let rejected: PrintableText = "\(grouped(ended.rejected)) rejected,"
         let facts = [
-            Piece("\(name):", style.bold), Piece("\(counted(ended.events, "event")),"),
+            Piece("\(name):", style.bold), Piece("\(counted(ended.events, "line")),"),
             ended.rejected > 0 ? Piece(rejected, style.yellow) : Piece(rejected),
             Piece("\(counted(ended.frames, "frame")),"), Piece("\(clock(milliseconds: ended.durationMs, 3))"),
         ]

@@ -12,7 +12,7 @@ struct PlayerFace: Equatable {
     var state = ReplayState.playing
     /// The time of the trace's clock, in milliseconds.
     var timeMs = 0.0
-    /// The duration in milliseconds; `nil` if it is not known.
+    /// The time of the last line in milliseconds; `nil` if it is not known.
     var durationMs: Double?
     /// Trace time per real time; infinity is as fast as possible.
     var speed = 1.0
@@ -92,8 +92,8 @@ struct PlayerFace: Equatable {
         }
         let name = Piece(name, style.bold)
         if columns >= 60, fits(name, leaving: 2 * leastBar) { left.insert(name, at: 0) }
-        guard let durationMs, rest() >= 1 else { return joined(left + right, within: columns) }
-        func share(_ timeMs: Double) -> Double { durationMs > 0 ? timeMs / durationMs : 1 }
+        guard let total, rest() >= 1 else { return joined(left + right, within: columns) }
+        func share(_ timeMs: Double) -> Double { total > 0 ? timeMs / total : 1 }
         let bar = gimbal.bar(share(timeMs), ticks: markers.map(share), rest(), isUTF8: isUTF8, style)
         let sides = [left, right].map { pieces in pieces.map(\.painted).joined(separator: " ") }
         return "\(sides[0]) \(bar) \(sides[1])"
@@ -117,8 +117,11 @@ struct PlayerFace: Equatable {
 
     private func time(places: Int) -> PrintableText {
         let time = clock(milliseconds: timeMs, places)
-        return durationMs.map { "\(time)/\(clock(milliseconds: $0, places))" } ?? "\(time)"
+        return total.map { "\(time)/\(clock(milliseconds: $0, places))" } ?? "\(time)"
     }
+
+    /// The length of the replay: a fling or an animation goes on after the trace's last line.
+    private var total: Double? { durationMs.map { max($0, timeMs) } }
 
     /// Returns the speed as people write it: ×0.25, ×1, ×max.
     private func factor(_ isUTF8: Bool) -> PrintableText {

@@ -2,6 +2,8 @@
 // one row that unfolds. The daemon's own lines are kept, so that they can be copied.
 // Invariant: at most `MOST` lines are kept, and `SHOWN` rows are in the page, however fast events arrive.
 
+import {degrees} from "./timeline.js";
+
 const MOST = 5000;
 const SHOWN = 300;
 // A row of fingers with more lines continues in another one.
@@ -11,7 +13,7 @@ const number = (value, digits, width) => value.toFixed(digits).padStart(width);
 
 function place(position) {
     return `${number(position.target.latitude, 5, 9)} ${number(position.target.longitude, 5, 10)} z ${number(position.zoom, 3, 6)}`
-        + ` b ${number(position.bearing, 1, 5)} a ${number(position.viewingAngle, 1, 4)}`;
+        + ` b ${degrees(position.bearing).padStart(5)} a ${number(position.viewingAngle, 1, 4)}`;
 }
 
 function gesture(line) {

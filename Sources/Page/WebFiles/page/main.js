@@ -16,7 +16,7 @@ import {Projection} from "./projection.js";
 import {Step} from "./step.js";
 import {Surface} from "./surface.js";
 import {Theme} from "./theme.js";
-import {Timeline} from "./timeline.js";
+import {Timeline, degrees} from "./timeline.js";
 import {Tour} from "./tour.js";
 import {View} from "./view.js";
 import {loadWorld} from "./world.js";
@@ -119,7 +119,7 @@ const values = Object.fromEntries([...document.querySelectorAll("[data-value]")]
 function showPosition({position, activeGestures, touching, isMoving, reason}) {
     values.target.textContent = `${position.target.latitude.toFixed(5)}, ${position.target.longitude.toFixed(5)}`;
     values.zoom.textContent = position.zoom.toFixed(3);
-    values.bearing.textContent = `${position.bearing.toFixed(1)}°`;
+    values.bearing.textContent = `${degrees(position.bearing)}°`;
     values.angle.textContent = `${position.viewingAngle.toFixed(1)}°`;
     const what = activeGestures.length ? activeGestures.join(" + ")
         : isMoving ? (reason === "gesture" ? "fling" : reason ?? "") : "";

@@ -13,9 +13,13 @@ const AXIS = 20;
 
 export function clock(milliseconds) {
     const seconds = Math.max(milliseconds, 0) / 1000;
-    const minutes = Math.floor(seconds / 60);
-    return minutes ? `${minutes}:${(seconds % 60).toFixed(1).padStart(4, "0")}` : `${seconds.toFixed(2)} s`;
+    if (seconds < 59.995) return `${seconds.toFixed(2)} s`;
+    const tenths = Math.round(seconds * 10);
+    return `${Math.floor(tenths / 600)}:${(tenths % 600 / 10).toFixed(1).padStart(4, "0")}`;
 }
+
+// A bearing just below 360 is rounded to 0.
+export const degrees = (angle) => angle.toFixed(1).replace("360.0", "0.0");
 
 // Returns the smallest of 1, 2 and 5 times a power of ten that is at least `least`.
 function round(least) {
@@ -242,7 +246,7 @@ export class Timeline {
         context.fillStyle = color;
         context.textAlign = "left";
         context.fillText(text, 12, y + each / 2);
-        const told = value === undefined ? "–" : attribute === "zoom" ? value.toFixed(2) : `${value.toFixed(1)}°`;
+        const told = value === undefined ? "–" : attribute === "zoom" ? value.toFixed(2) : `${degrees(value)}°`;
         context.fillText(told, width - RIGHT + 10, y + each / 2);
         if (!stretches.length) return;
         const span = Math.max(high - low, least);

@@ -278,6 +278,26 @@ func subcommands() throws -> [String] {
         #expect(try gimbal(daemon, ["send"] + lines.map(String.init)).output.isEmpty)
     }
 
+    @Test func theReadmesCommandsSucceedInTheirOrder() throws {
+        let blocks = try Files.text("README.md").components(separatedBy: "\n```")
+        let block = try #require(blocks.first { $0.contains("\ngimbal get\n") })
+        let commands = block.split(separator: "\n").filter { $0.hasPrefix("gimbal ") }
+        // Other tests run what goes on until ^C.
+        let ending = commands.filter { !$0.contains("until ^C") }
+        #expect(ending.count > 15 && ending.count == commands.count - 2)
+        let folder = Folder()
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path("Protocols"), withDestinationPath: Files.root.appendingPathComponent("Protocols").path)
+        let programs = DaemonProcess.gimbal.deletingLastPathComponent().path
+        for command in ending {
+            let (status, _, errors) = try RunningProgram(
+                ["-c", "cd '\(folder.path)' && PATH='\(programs)':$PATH && \(command)"],
+                of: URL(fileURLWithPath: "/bin/sh"), environment: ["GIMBAL_SOCKET": daemon.socket]
+            ).wait()
+            #expect(status == 0, "\(command): \(errors)")
+        }
+    }
+
     /// Sends lines, one of which subscribes, then kills the daemon; returns how that ended.
     private func sendUntilTheDaemonGoes(_ lines: String...) throws -> (status: CInt, output: String, errors: String) {
         let sender = try RunningProgram(["send", "--socket", daemon.socket] + lines)

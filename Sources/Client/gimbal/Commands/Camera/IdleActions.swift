@@ -16,7 +16,7 @@ struct IdleOptions: ParsableArguments {
 
     func validate() throws {
         if let after, !ClosedRange.idleTimes.contains(after.milliseconds) {
-            throw ValidationError("--after must be 1s to 24h.")
+            throw ValidationError("--after must be 1s to 24h; a number alone is milliseconds.")
         }
     }
 
@@ -90,13 +90,13 @@ struct Attract: ParsableCommand {
             current idle action. Setting it replaces what "gimbal home" has set.
 
             Examples:
-              gimbal attract tour.ndjson --after 60s
-              gimbal attract tour.ndjson --after 5m --once
+              gimbal attract alps.ndjson --after 60s
+              gimbal attract alps.ndjson --after 5m --once
               gimbal attract --none
             """
     )
 
-    @Argument(help: ArgumentHelp("The trace's name.", valueName: "trace"))
+    @Argument(help: ArgumentHelp("The trace's name, as \"gimbal traces\" lists it.", valueName: "trace"))
     var trace: String?
 
     @Flag(help: "Play it once, and again after the camera has rested as long once more.")

@@ -27,7 +27,7 @@ struct Lease: ParsableCommand {
     @Option("The camera (default: \(CameraName.main.text)).", "name", completion: .cameras)
     var camera: CameraName?
 
-    @Option("The longest time of the lease (default: an hour, the maximum).", "time")
+    @Option("The longest time of the lease, in milliseconds or such as 30s (default: an hour, the maximum).", "time")
     var `for`: Milliseconds?
 
     @Option(help: "A label that tells others who has the camera, of 1 to 256 bytes.")

@@ -125,8 +125,8 @@ private final class CheckSession {
             guard let first, isStream || !"{[\u{feff}".utf8.contains(first), recognizer.format == nil else {
                 return bytes.withoutByteOrderMark
             }
-            let stream = "this is a camera's stream, not a trace: gimbal expect and gimbal diff read it"
-            add(Finding(line: 1, isError: true, code: "not-a-trace", message: isStream ? stream : "\(error)"))
+            let reason = isStream ? RecordingError.stream : error
+            add(Finding(line: 1, isError: true, code: "not-a-trace", message: "\(reason)"))
             return nil
         }
         guard let format = recognizer.format, format != .trace else { return bytes.withoutByteOrderMark }

@@ -17,7 +17,7 @@ struct Edit: ParsableCommand {
 
             Examples:
               gimbal edit pan.ndjson --move-to 35.36,138.73 -o fuji.ndjson
-              gimbal edit pan.ndjson --viewport 412x915 --start 48.86,2.29,14 -o wide.ndjson
+              gimbal edit pan.ndjson --viewport 412x915 --start 48.86,2.29,14 -o a.ndjson
               gimbal edit session.ndjson --trim-idle 300ms --speed 2 -o short.ndjson
               gimbal edit pan.ndjson --bounds 48.8,2.2,48.9,2.4 | gimbal run -
             """
