@@ -17,8 +17,8 @@ final class InputLog {
     private let largestBatch: Int
     /// The numbers of active gestures. In a trace, one connection sends them all.
     private var numbers: [GestureKey: Int] = [:]
-    /// The numbers in use, by kind of gesture.
-    private var taken: [GestureKind: NumberSet] = [:]
+    /// Whether each number from 0 on is in use, by kind of gesture.
+    private var taken: [GestureKind: [Bool]] = [:]
     private var batch: [ClientRequest] = []
     /// Whether a client records.
     private var isRecording = false
@@ -85,7 +85,8 @@ final class InputLog {
         (numbers, isRecording) = (record.numbers, record.isRecording)
         (lastTouchTime, lastTime) = (record.lastTouchTime, record.lastTime)
         (surfaces, nextSurface) = (record.surfaces, record.nextSurface)
-        for (key, number) in numbers { taken[key.kind, default: NumberSet()].insert(number) }
+        // No more than there may be gestures, whatever is read.
+        for (key, number) in numbers where number < 65536 { take(number, of: key.kind) }
     }
 
     // MARK: A batch
@@ -213,14 +214,20 @@ final class InputLog {
     /// Returns the number of a gesture: the lowest that is free among those of its kind when it begins.
     private func number(of key: GestureKey) -> Int {
         if let known = numbers[key] { return known }
-        let number = taken[key.kind, default: NumberSet()].insertLowest()
+        let number = taken[key.kind].map { $0.firstIndex(of: false) ?? $0.count } ?? 0
+        take(number, of: key.kind)
         numbers[key] = number
         return number
     }
 
+    private func take(_ number: Int, of kind: GestureKind) {
+        while taken[kind, default: []].count <= number { taken[kind, default: []].append(false) }
+        taken[kind]?[number] = true
+    }
+
     private func free(_ key: GestureKey) {
         guard let number = numbers.removeValue(forKey: key) else { return }
-        taken[key.kind]?.remove(number)
+        if number < taken[key.kind]?.count ?? 0 { taken[key.kind]?[number] = false }
     }
 
     private func freeAll(but active: Set<GestureKey>) {
@@ -264,30 +271,5 @@ final class InputLog {
             let part = active[start..<min(start + largestBatch, active.count)]
             body(part.map { .gesture($0.event, label: label(number(of: $0.key))) })
         }
-    }
-}
-
-/// A set of numbers from 0 on, with a bit for each.
-private struct NumberSet {
-    private var words: [UInt64] = []
-
-    /// Adds the lowest number that is not in it.
-    mutating func insertLowest() -> Int {
-        let index = words.firstIndex { $0 != .max } ?? words.count
-        if index == words.count { words.append(0) }
-        let bit = (~words[index]).trailingZeroBitCount
-        words[index] |= 1 << bit
-        return index * 64 + bit
-    }
-
-    mutating func insert(_ number: Int) {
-        // No more than there may be gestures, whatever is read.
-        guard (0..<65536).contains(number) else { return }
-        while words.count <= number / 64 { words.append(0) }
-        words[number / 64] |= 1 << (number % 64)
-    }
-
-    mutating func remove(_ number: Int) {
-        if number / 64 < words.count { words[number / 64] &= ~(1 << (number % 64)) }
     }
 }
