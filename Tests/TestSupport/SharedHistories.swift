@@ -25,11 +25,11 @@ public final class SharedHistories {
         return next
     }
 
-    fileprivate func allocate(_ count: Int) -> HistoryRegion {
+    /// Returns the offset of new memory.
+    fileprivate func allocate(_ count: Int) -> UInt64 {
         offsets += 1
-        let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 1)
-        pieces[offsets] = piece
-        return HistoryRegion(offset: offsets, bytes: piece)
+        pieces[offsets] = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 1)
+        return offsets
     }
 
     fileprivate func free(_ offset: UInt64) { pieces.removeValue(forKey: offset)?.deallocate() }
@@ -43,22 +43,18 @@ final class HubMemory: HistoryMemory {
 
     fileprivate init(_ shared: SharedHistories) { self.shared = shared }
 
-    func allocate(_ count: Int) -> HistoryRegion? {
-        let region = shared.allocate(count)
-        offsets.insert(region.offset)
-        return region
-    }
+    func allocate(_ count: Int) -> HistoryRegion? { adopt(at: shared.allocate(count), count: count) }
 
     func adopt(at offset: UInt64, count: Int) -> HistoryRegion? {
-        guard let piece = shared.pieces[offset], count <= piece.count, offsets.insert(offset).inserted else {
-            return nil
-        }
-        return HistoryRegion(offset: offset, bytes: piece)
+        guard let piece = shared.pieces[offset], count <= piece.count, let start = piece.baseAddress,
+            offsets.insert(offset).inserted
+        else { return nil }
+        return HistoryRegion(start, count: piece.count, offset: offset)
     }
 
     func free(_ region: HistoryRegion) {
-        guard !isOver, offsets.remove(region.offset) != nil else { return }
-        shared.free(region.offset)
+        guard !isOver, let offset = region.offset, offsets.remove(offset) != nil else { return }
+        shared.free(offset)
     }
 
     /// Frees what the previous hub has left and this one has not adopted.

@@ -61,7 +61,7 @@ import GimbalProtocol
     let memory: (any HistoryMemory)?
     // Sound: freed only in `deinit`, `growRing` and `freeMemory`. Runs point into it; they are used before the log
     // changes again, in the same turn.
-    private var storage: RingMemory
+    private var storage: HistoryRegion
     private var ring: UnsafeMutableRawPointer {
         @inline(__always) get { unsafe storage.start }
     }
@@ -80,11 +80,11 @@ import GimbalProtocol
     convenience init(
         limits: Limits, maximumBytes: Int = .max, from start: UInt64 = 0, memory: (any HistoryMemory)?
     ) {
-        self.init(limits, maximumBytes, from: start, slots: 16, RingMemory(4096, in: memory), memory)
+        self.init(limits, maximumBytes, from: start, slots: 16, HistoryRegion(4096, in: memory), memory)
     }
 
     private init(
-        _ limits: Limits, _ maximumBytes: Int, from start: UInt64, slots: Int, _ storage: RingMemory,
+        _ limits: Limits, _ maximumBytes: Int, from start: UInt64, slots: Int, _ storage: HistoryRegion,
         _ memory: (any HistoryMemory)?
     ) {
         (first, end) = (start, start)
@@ -212,7 +212,7 @@ import GimbalProtocol
     }
 
     private func growRing(for length: Int) -> Int {
-        let larger = RingMemory(largerCapacity(for: length), in: memory)
+        let larger = HistoryRegion(largerCapacity(for: length), in: memory)
         var offset = 0
         for entry in first..<end {
             let old = self[entry]
@@ -246,7 +246,7 @@ import GimbalProtocol
         storage.free(in: memory)
         unsafe entries.deallocate()
         slots = 1
-        storage = RingMemory(1, in: nil)
+        storage = HistoryRegion(1, in: nil)
         unsafe entries = .allocate(capacity: slots)
         unsafe entries.initialize(to: Entry())
     }
@@ -277,14 +277,14 @@ import GimbalProtocol
         fileprivate var end: UInt64 { first + UInt64(kinds.count) }
 
         /// Returns the ring with the lines; `nil` if they are not available.
-        fileprivate func storage(in memory: (any HistoryMemory)?) -> RingMemory? {
+        fileprivate func storage(in memory: (any HistoryMemory)?) -> HistoryRegion? {
             guard lengths.count == kinds.count else { return nil }
             if let ring {
                 guard ring.head >= 0, ring.head <= ring.size else { return nil }
-                return RingMemory(at: ring.offset, count: ring.size, in: memory)
+                return ring.size > 0 ? memory?.adopt(at: ring.offset, count: ring.size) : nil
             }
             guard let lines, lines.count == lengths.reduce(0, { $0 + Int($1) }) else { return nil }
-            let ring = RingMemory(max(4096, lines.count.roundedUpToPowerOfTwo), in: memory)
+            let ring = HistoryRegion(max(4096, lines.count.roundedUpToPowerOfTwo), in: memory)
             unsafe lines.withUnsafeBytes { bytes in
                 if let start = bytes.baseAddress {
                     unsafe ring.start.copyMemory(from: start, byteCount: bytes.count)
@@ -296,8 +296,8 @@ import GimbalProtocol
 
     var record: Record {
         let entries = (first..<end).map { self[$0] }
-        let ring = storage.region.map {
-            Record.Ring(offset: $0.offset, size: capacity, head: entries.first?.offset ?? 0, wrap: wrap)
+        let ring = storage.offset.map {
+            Record.Ring(offset: $0, size: capacity, head: entries.first?.offset ?? 0, wrap: wrap)
         }
         return Record(
             first: first, lengths: entries.map { UInt32($0.length) },
@@ -325,7 +325,7 @@ import GimbalProtocol
         let storage = record.storage(in: memory)
         self.init(
             limits, maximumBytes, from: storage == nil ? record.end : record.first, slots: slots,
-            storage ?? RingMemory(4096, in: memory), memory)
+            storage ?? HistoryRegion(4096, in: memory), memory)
         if storage != nil { try fill(record) }
         (lastMoveStarted, lastReset) = (record.lastMoveStarted, record.lastReset)
     }

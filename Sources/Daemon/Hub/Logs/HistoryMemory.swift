@@ -11,42 +11,26 @@ public protocol HistoryMemory: AnyObject {
     func free(_ region: HistoryRegion)
 }
 
-/// Bytes of a ``HistoryMemory``.
+/// The bytes of a history.
 @safe public struct HistoryRegion {
-    /// Where the next process finds them.
-    public let offset: UInt64
-    /// Where they are in this process.
-    public let bytes: UnsafeMutableRawBufferPointer
+    /// Where they are in this process, and how many.
+    public let start: UnsafeMutableRawPointer
+    public let count: Int
+    /// Where the next process finds them; `nil` if they are this process's alone.
+    public let offset: UInt64?
 
-    public init(offset: UInt64, bytes: UnsafeMutableRawBufferPointer) {
-        self.offset = offset
-        unsafe self.bytes = bytes
+    public init(_ start: UnsafeMutableRawPointer, count: Int, offset: UInt64?) {
+        unsafe (self.start, self.count, self.offset) = (start, count, offset)
     }
-}
 
-/// The bytes of a ring, in shared memory or not.
-@safe struct RingMemory {
-    let start: UnsafeMutableRawPointer
-    let count: Int
-    let region: HistoryRegion?
-
+    /// Allocates bytes, in shared memory if possible.
     init(_ count: Int, in memory: (any HistoryMemory)?) {
-        if let region = memory?.allocate(count), let start = unsafe region.bytes.baseAddress {
-            unsafe (self.start, self.count, self.region) = (start, region.bytes.count, region)
-        } else {
-            unsafe (start, self.count, region) = (.allocate(byteCount: count, alignment: 1), count, nil)
-        }
-    }
-
-    /// Takes over what the previous process left; `nil` if it is missing.
-    init?(at offset: UInt64, count: Int, in memory: (any HistoryMemory)?) {
-        guard count > 0, let region = memory?.adopt(at: offset, count: count),
-            let start = unsafe region.bytes.baseAddress
-        else { return nil }
-        unsafe (self.start, self.count, self.region) = (start, region.bytes.count, region)
+        self =
+            unsafe memory?.allocate(count)
+            ?? HistoryRegion(.allocate(byteCount: count, alignment: 1), count: count, offset: nil)
     }
 
     func free(in memory: (any HistoryMemory)?) {
-        if let region { memory?.free(region) } else { unsafe start.deallocate() }
+        if offset != nil { memory?.free(self) } else { unsafe start.deallocate() }
     }
 }

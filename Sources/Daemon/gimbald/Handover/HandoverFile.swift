@@ -54,14 +54,13 @@ import UnixSocket
         let start = unsafe mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, off_t(offset))
         guard let start = unsafe start, unsafe start != MAP_FAILED else { return nil }
         regions[offset] = size
-        return unsafe HistoryRegion(
-            offset: offset, bytes: UnsafeMutableRawBufferPointer(start: start, count: size))
+        return unsafe HistoryRegion(start, count: size, offset: offset)
     }
 
     func free(_ region: HistoryRegion) {
-        guard let size = regions.removeValue(forKey: region.offset) else { return }
-        _ = unsafe munmap(region.bytes.baseAddress, region.bytes.count)
-        punch(region.offset..<(region.offset + UInt64(size)))
+        guard let offset = region.offset, let size = regions.removeValue(forKey: offset) else { return }
+        _ = unsafe munmap(region.start, region.count)
+        punch(offset..<(offset + UInt64(size)))
     }
 
     /// Returns memory to the system; the file keeps its length.

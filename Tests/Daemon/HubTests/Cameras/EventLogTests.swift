@@ -14,11 +14,11 @@ import Testing
         func allocate(_ count: Int) -> HistoryRegion? {
             guard count >= 64 << 10 else { return nil }
             sizes.append(count)
-            return unsafe HistoryRegion(offset: 0, bytes: .allocate(byteCount: count, alignment: 1))
+            return unsafe HistoryRegion(.allocate(byteCount: count, alignment: 1), count: count, offset: 0)
         }
 
         func adopt(at offset: UInt64, count: Int) -> HistoryRegion? { nil }
-        func free(_ region: HistoryRegion) { unsafe region.bytes.deallocate() }
+        func free(_ region: HistoryRegion) { unsafe region.start.deallocate() }
     }
 
     private let memory = CountingMemory()
