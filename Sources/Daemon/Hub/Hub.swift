@@ -228,10 +228,10 @@ import GimbalProtocol
 
     // MARK: Saving
 
-    /// Whether changes are saved.
-    public var tracksChanges: Bool {
-        get { parts.registry.tracksChanges }
-        set { parts.registry.tracksChanges = newValue }
+    /// The text in which changes are saved; `nil` if they are not. Set it before there are cameras.
+    public var savedText: SavedText? {
+        get { parts.registry.savedText }
+        set { parts.registry.savedText = newValue }
     }
 
     /// Returns the current cameras, sorted by name, without those that exist only to be watched.
@@ -239,18 +239,10 @@ import GimbalProtocol
     /// - Parameter isLast: whether nothing happens any more.
     public func savedState(isLast: Bool) -> SavedState { SavedState(isLast: isLast, cameras: parts.registry.saved) }
 
-    /// Whether something may have changed since the last call of ``beginSaving(_:)``.
-    public var hasUnsaved: Bool { parts.registry.hasUnsaved }
-
-    /// Begins to update a text. Cameras that change from now on are updated the next time.
-    public func beginSaving(_ text: inout SavedText) { parts.registry.beginSaving(&text) }
-
-    /// Updates the text of at most `count` cameras, at a cost of some ten microseconds each.
+    /// Updates ``savedText`` for at most `count` cameras, at a cost of some ten microseconds each.
     ///
-    /// - Returns: whether the text is up to date.
-    public func continueSaving(_ text: inout SavedText, atMost count: Int) -> Bool {
-        parts.registry.continueSaving(&text, atMost: count)
-    }
+    /// - Returns: whether it is as of ``SavedText/begin()``.
+    public func continueSaving(atMost count: Int) -> Bool { parts.registry.continueSaving(atMost: count) }
 
     /// Restores cameras, even more than the limit allows: no new ones are made then. Call this before clients connect.
     ///

@@ -55,12 +55,8 @@ final class CameraRegistry {
     private var slotCount = 0
     private var freeSlots: [Int] = []
 
-    /// Whether changes are saved.
-    var tracksChanges = false
-    /// The names of cameras that were changed or removed since they were saved.
-    private var unsaved: Set<String> = []
-    /// The names of cameras in the saved text. A camera that is made and removed between two saves leaves no trace.
-    private var inText: Set<String> = []
+    /// The text in which changes are saved; `nil` if they are not.
+    var savedText: SavedText?
 
     init(limits: Limits, memory: (any HistoryMemory)?, epochSeed: UInt64, _ clock: WallClock) {
         self.limits = limits
@@ -220,15 +216,8 @@ final class CameraRegistry {
         // A camera that plays a stored trace by itself would be saved over and over.
         guard !camera.registration.isUnsaved, camera.replay?.isAttract != true else { return }
         camera.registration.isUnsaved = true
-        guard tracksChanges else { return }
-        if camera.isRemoved, !inText.contains(camera.name) {
-            unsaved.remove(camera.name)
-        } else {
-            unsaved.insert(camera.name)
-        }
+        savedText?.note(camera.name, isRemoved: camera.isRemoved)
     }
-
-    var hasUnsaved: Bool { !unsaved.isEmpty }
 
     /// The cameras in the form in which they are saved.
     var saved: [SavedCamera] { sorted.filter { !$0.isEphemeral }.map(saved) }
@@ -241,24 +230,13 @@ final class CameraRegistry {
         return saved
     }
 
-    func beginSaving(_ text: inout SavedText) {
-        text.begin(unsaved.sorted())
-        unsaved = []
-    }
-
-    /// Updates the text of at most `count` cameras.
-    ///
-    /// - Returns: whether the text is up to date.
-    func continueSaving(_ text: inout SavedText, atMost count: Int) -> Bool {
-        text.update(atMost: count) { name in
+    /// Updates the text of at most `count` cameras; returns whether none are left.
+    func continueSaving(atMost count: Int) -> Bool {
+        guard let savedText else { return true }
+        return savedText.update(atMost: count) { name in
             let camera = cameras[name]
             camera?.registration.isUnsaved = false
-            guard let camera, !camera.isEphemeral else {
-                inText.remove(name)
-                return nil
-            }
-            inText.insert(name)
-            return saved(camera).lines
+            return camera.flatMap { $0.isEphemeral ? nil : saved($0).lines }
         }
     }
 }

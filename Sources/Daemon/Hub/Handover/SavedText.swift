@@ -3,8 +3,8 @@
 
 import GimbalProtocol
 
-/// The cameras of a hub as text, updated by ``Hub/beginSaving(_:)`` and ``Hub/continueSaving(_:atMost:)``.
-public struct SavedText {
+/// The cameras of the hub whose ``Hub/savedText`` it is, updated by ``begin()`` and ``Hub/continueSaving(atMost:)``.
+public final class SavedText {
     /// The lines of cameras, by name. They can be joined on another thread, which takes the longer the more there are.
     public struct Cameras: Sendable {
         fileprivate var lines: [String: [UInt8]] = [:]
@@ -18,17 +18,31 @@ public struct SavedText {
     public private(set) var cameras = Cameras()
     /// Whether the text has changed since this was last reset.
     public var hasChanged = true
+    /// The names of cameras that may have changed since ``begin()``, or were removed.
+    private var unsaved: Set<String> = []
     /// The names still to check.
     private var rest: ArraySlice<String> = []
 
     public init() {}
 
-    mutating func begin(_ names: [String]) { rest = rest.isEmpty ? names[...] : rest + names }
+    /// Whether something may have changed since ``begin()``.
+    public var hasUnsaved: Bool { !unsaved.isEmpty }
+
+    /// Notes a camera that may have changed. One that is made and removed between two saves leaves no trace.
+    func note(_ name: String, isRemoved: Bool) {
+        if isRemoved, cameras.lines[name] == nil { unsaved.remove(name) } else { unsaved.insert(name) }
+    }
+
+    /// Begins an update. Cameras that change from now on are updated the next time.
+    public func begin() {
+        rest += unsaved.sorted()
+        unsaved = []
+    }
 
     /// Updates up to `count` cameras; returns whether none are left.
     ///
     /// - Parameter lines: returns a camera's lines; `nil` if it is not to be saved.
-    mutating func update(atMost count: Int, _ lines: (String) -> [UInt8]?) -> Bool {
+    func update(atMost count: Int, _ lines: (String) -> [UInt8]?) -> Bool {
         for name in rest.prefix(count) {
             let new = lines(name)
             guard new != cameras.lines[name] else { continue }

@@ -26,7 +26,7 @@ import UnixSocket
     private var hasRead = false
 
     // What is saved
-    private var text = SavedText()
+    private let text = SavedText()
     private var work = Work.none
     /// The most cameras checked in a turn: half a millisecond if all have changed.
     private static let slice = 64
@@ -55,7 +55,7 @@ import UnixSocket
         var ends: [CInt] = [-1, -1]
         guard unsafe pipe2(&ends, O_CLOEXEC | O_NONBLOCK) == 0 else { throw SystemError("pipe2") }
         pipe = (ends[1], ends[0])
-        hub.tracksChanges = true
+        hub.savedText = text
         let watcher = ClosureWatcher(loop, pipe.readable) { [unowned self] in
             saveIsOver()
         }
@@ -176,14 +176,14 @@ import UnixSocket
     /// Notes changes, and begins to save when it is time.
     func turn(at now: Double) {
         if case .saving(let saving) = work, saving.isOver { finish(saving) }
-        if changedAt == nil, hub.hasUnsaved { changedAt = now }
+        if changedAt == nil, text.hasUnsaved { changedAt = now }
         guard let due, due <= now else { return }
         if case .none = work {
             (lastTry, changedAt) = (now, nil)
-            hub.beginSaving(&text)
+            text.begin()
             work = .collecting
         }
-        guard hub.continueSaving(&text, atMost: Self.slice) else { return }
+        guard hub.continueSaving(atMost: Self.slice) else { return }
         work = .none
         guard text.hasChanged else { return }
         do throws(SystemError) {
@@ -197,8 +197,8 @@ import UnixSocket
 
     /// Brings the whole text up to date, including changes since its slices were collected.
     private func collectAll() {
-        hub.beginSaving(&text)
-        _ = hub.continueSaving(&text, atMost: .max)
+        text.begin()
+        _ = hub.continueSaving(atMost: .max)
     }
 
     private func finish(_ saving: Saving) {

@@ -245,20 +245,20 @@ import Testing
         let marked = Self.trace + #"{"type":"marker","timeMs":700,"label":"there"}"#
         let host = HubHost()
         host.traces = [try StoredTrace("tour.ndjson", Array(marked.utf8))]
-        host.hub.tracksChanges = true
+        let text = SavedText()
+        host.hub.savedText = text
         let visitor = host.connect()
         visitor.send(Self.play)
         host.pass(8000)
         visitor.send(#"{"type":"get-replay","id":1}"#)
         #expect(visitor.messages.last?["markers"]?.array?.compactMap { $0["label"]?.string } == ["there"])
-        var text = SavedText()
-        host.hub.beginSaving(&text)
-        #expect(host.hub.continueSaving(&text, atMost: 10))
+        text.begin()
+        #expect(host.hub.continueSaving(atMost: 10))
         host.pass(8000)
-        #expect(!host.hub.hasUnsaved)
+        #expect(!text.hasUnsaved)
         visitor.send(#"{"type":"end-replay","id":2}"#)
         host.pass(100)
-        #expect(host.hub.hasUnsaved)
+        #expect(text.hasUnsaved)
     }
 
     @Test func camerasThatComeAndGoAreNotKept() {
