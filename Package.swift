@@ -128,8 +128,8 @@ let package = Package(
         .executableTarget(
             name: "gimbald",
             dependencies: ["Hub", "GimbalProtocol", "Libevent", "Service", "UnixSocket", "CLinux"],
-            cSettings: gnu,
-            swiftSettings: strict),
+            exclude: ["manual.txt"],
+            cSettings: gnu, swiftSettings: strict),
         .executableTarget(
             name: "gimbal",
             dependencies: [
@@ -138,7 +138,7 @@ let package = Package(
                 "Touches", "TouchTraces", "Tours", "Traces", "UnixSocket", "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
             ],
-            exclude: ["manual.awk"], swiftSettings: strict),
+            exclude: ["manual.awk", "manual.txt"], swiftSettings: strict),
 
         // Tests.
         .target(

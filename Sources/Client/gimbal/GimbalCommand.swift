@@ -22,7 +22,7 @@ struct GimbalCommand: ParsableCommand {
             "man gimbal" says where commands look for the daemon's socket, and what signals do.
 
             Exit status:
-            \(ExitStatus.help)\(isForManual ? "\n\n" + sections : "")
+            \(ExitStatus.help)
             """,
         version: "gimbal \(gimbalVersion)",
         groupedSubcommands: [
@@ -46,29 +46,6 @@ struct GimbalCommand: ParsableCommand {
                 ]),
         ]
     )
-
-    /// Whether the help is for swift-argument-parser's manual generator.
-    private static var isForManual: Bool { CommandLine.arguments.contains("--experimental-dump-help") }
-
-    /// Sections that only the man page has. `manual.awk` knows their headings.
-    private static let sections = """
-        Signals:
-        \(Interrupt.help)
-
-        Environment:
-          GIMBAL_SOCKET  The daemon's socket, unless --socket names it.
-          GIMBAL_LEASE  The leases that "gimbal lease" holds for this command, as CAMERA:NUMBER, separated by commas.
-          NO_COLOR  If set and not empty, output has no colour.
-
-        Files:
-        Without --socket and GIMBAL_SOCKET, the socket is the first of these at which a daemon answers:
-
-          $RUNTIME_DIRECTORY/gimbal.sock
-          $XDG_RUNTIME_DIR/gimbal.sock
-          /tmp/gimbal-UID/gimbal.sock
-          /run/gimbal/gimbal.sock
-          /run/gimbal/watch.sock
-        """
 
     static func main() {
         occupyStandardDescriptors()

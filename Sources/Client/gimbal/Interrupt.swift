@@ -19,15 +19,6 @@ private let otherUnfinished = Atomic<UInt>(0)
 struct Interrupt: Error {
     let signal: CInt
 
-    static let help = """
-        ^C, SIGTERM and SIGHUP end every command within 2 seconds, with status 130, 143 and 129 as a shell counts \
-        them; a second signal ends it at once. A file that is incomplete by then is removed. Commands that move a \
-        camera (replay; animate, fit and tour while they wait) stop it where it is. Commands that run until they are \
-        stopped end in order, with status 0 after ^C: those that follow a camera (watch, record, tour --record, web, \
-        and send after a "subscribe"), and convert, inspect, plot and check when they read a pipe or a device, which \
-        finish with what has arrived.
-        """
-
     /// Readable once a signal has arrived; negative before `arm`.
     static var descriptor: CInt { readable.load(ordering: .relaxed) }
     private static let readable = Atomic<CInt>(-1)

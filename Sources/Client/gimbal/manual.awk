@@ -184,6 +184,9 @@ function show_examples() {
 
 END {
     if (subcommand_count) list_subcommands()
+    # Sections that only the page has, and not the help.
+    file = "Sources/" (page == "gimbald" ? "Daemon/" : "Client/") page "/manual.txt"
+    while ((getline line < file) > 0) discuss(line)
     if (is_own_section) begin_in_section("")
     print_section("Limits:", "LIMITS")
     print_section("Signals:", "SIGNALS")

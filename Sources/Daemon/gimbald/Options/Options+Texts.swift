@@ -51,88 +51,6 @@ extension Options {
 
         """
 
-    /// The sections that only the man page has. `manual.awk` knows their headings.
-    private static let sections = """
-        Signals:
-          SIGTERM, SIGINT  Shut down cleanly: accept no more input, keep sending pending output to clients that read
-              it, for at most two seconds, and save the cameras. A second signal ends the daemon at once.
-          SIGUSR2  Restart in place: the same process keeps its options, clients and cameras, and runs the program
-              that is now installed at the path it was started from. Movements continue. The --config file is read
-              again; if it is invalid, the daemon logs the problem and continues without restarting.
-          SIGHUP  No effect.
-
-        Environment:
-          RUNTIME_DIRECTORY, XDG_RUNTIME_DIR  Where the socket is created if neither an option nor the service
-              manager specifies it.
-          STATE_DIRECTORY  Where the cameras are saved without --state-dir; the first if it lists several directories.
-          LISTEN_FDS, LISTEN_PID, LISTEN_FDNAMES  Sockets passed by the service manager. One named "watch" is for
-              clients that may only subscribe and query.
-          NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID  Where to report to the service manager that the daemon is ready,
-              reloading, alive or stopping, and how often.
-          JOURNAL_STREAM  If it is set, log lines begin with their priority instead of the program's name. If it also
-              refers to standard error, they become journal entries with the fields CAMERA, CLIENT, CLIENT_UID,
-              CLIENT_PID and MESSAGE_ID.
-
-        Files:
-          /run/gimbal/gimbal.sock  The socket of the system daemon, created by gimbald.socket.
-          /run/gimbal/watch.sock  Its watch socket, if gimbald-watch.socket is enabled.
-          $XDG_RUNTIME_DIR/gimbal.sock  The socket of a user's daemon.
-          /tmp/gimbal-UID/gimbal.sock  The same if there is no such directory. /tmp/gimbal-UID must belong to the user.
-          SOCKET.lock  Locked while the daemon that created SOCKET runs.
-          /var/lib/gimbal/cameras.ndjson  The cameras of the system daemon. A user's daemon saves them in
-              ~/.local/state/gimbal, or in ~/.config/gimbal with systemd before version 254; any other daemon in
-              --state-dir.
-          cameras.ndjson.new  The same while it is being written. It replaces cameras.ndjson once it is on disk.
-          cameras.ndjson.damaged  A state file that could not be read. The daemon moves it out of the way, replacing
-              an older one, and starts without cameras.
-          /etc/gimbal/traces  The traces that the system daemon can play by itself: uncompressed traces that move the
-              camera, no recordings and no links. Others are skipped, and the log says why. A user's daemon reads
-              ~/.config/gimbal/traces, any other daemon --trace-dir. They are read at startup and by a restart in place.
-          /etc/gimbal/gimbald.conf  The settings of the system daemon. A user's daemon reads
-              ~/.config/gimbal/gimbald.conf, any other daemon the --config file.
-
-        State:
-        The state file is text. Its first line identifies the format and says whether the daemon shut down cleanly. Two
-        lines follow for each camera: the header of a trace that begins where the camera is, and the subscription that
-        resumes after its last event. The last line has the number of cameras and a checksum, so a file that was edited
-        by hand or truncated is detected as damaged.
-
-        The file is written within seconds of a change, and at shutdown. It is always complete: to back it up, copy it
-        while the daemon runs. A copy from a time when the daemon was stopped says that nothing has happened since. Do
-        not put it in place of a later state: subscriptions that resume would get events of two different histories, and
-        no notice. To restore a backup:
-
-          systemctl stop gimbald.socket gimbald.service
-          install -o gimbal -g gimbal -m 600 BACKUP /var/lib/gimbal/cameras.ndjson
-          systemctl start gimbald.socket
-
-        Cameras from a backup, or from before a crash, are where they were saved. Subscriptions that resume then begin
-        with the current state, since events in between may be lost.
-
-        Service:
-        systemctl reload gimbald sends SIGUSR2 and returns when the daemon is ready again. It starts a newly installed
-        program and applies changed settings, except for the sockets to listen on, their modes and their groups.
-        systemctl restart gimbald applies those, too, and changed units. Neither drops a client or an event. Settings
-        are options and limits by name, in /etc/gimbal/gimbald.conf:
-
-          allow-group = video
-          cameras = 1000
-
-        Lines that begin with # are comments. A repeatable option may appear on several lines. Modes and groups are
-        those of sockets that the daemon makes itself. The sockets of the units have SocketMode= and SocketGroup=; set
-        them with systemctl edit gimbald.socket.
-
-        With an invalid option the daemon does not start. systemctl status shows the reason, and clients receive it as
-        an error. The service manager does not start the daemon again by itself, but the next client does.
-
-        MemoryMax= limits the memory of the daemon; set it with systemctl edit gimbald. Beyond it the system kills the
-        daemon, and the service manager starts it a second later with the cameras as last saved. Choose more than the
-        limits add up to at worst: about 1.5 MiB per connection, 2 MiB per camera, 5 MiB more for a camera with all its
-        gestures and surfaces, 8 MiB more for one that is recorded, and twice all-replay-bytes for replays. Or set lower
-        limits with --limit.
-
-        """
-
     /// The options that the help lists.
     private static let told = table.filter { !$0.help.isEmpty }
 
@@ -170,7 +88,7 @@ extension Options {
 
     /// The options as JSON, in swift-argument-parser's form ToolInfoV0.
     private static var toolInfo: String {
-        let discussion = "\(about.joinedLines)\n\n\(notes)\nLimits:\n\(limitLines)\n\n\(sections)"
+        let discussion = "\(about.joinedLines)\n\n\(notes)\nLimits:\n\(limitLines)"
         let command: JSONObject = [
             "commandName": .string("gimbald"), "abstract": .string(abstract), "discussion": .string(discussion),
             "arguments": .array(told.map(\.info)),
