@@ -1,7 +1,6 @@
 // The loop's turn: news from the broker, lines from the daemon, signals and timers go to the node and the mirrors, and
 // their output goes out. It is all that they need from outside.
 
-import CMosquitto
 import GimbalProtocol
 import Glibc
 import Libevent

@@ -1,8 +1,5 @@
 // The payload of an answer, by its type: the caller says which one it expects, and an answer of another type has none.
 
-import GimbalProtocol
-import MapCamera
-
 extension ServerMessage {
     /// Returns the payload if it has the expected type; a bare acknowledgement's is `Void`.
     package func answer<Answer>(as type: Answer.Type = Answer.self) -> Answer? {

@@ -1,7 +1,6 @@
 // A subscription as a sequence. Nothing is read ahead: while the loop's body works, events wait in the daemon, which
 // skips or keeps them according to the delivery. Invariant: missed events are reported.
 
-import MapCamera
 import UnixSocket
 
 /// The events of one camera or of all cameras, one at a time; made by

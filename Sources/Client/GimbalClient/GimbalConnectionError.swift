@@ -1,7 +1,5 @@
 // Errors between this process and the daemon. Refusals by the daemon are `GimbalError`s.
 
-import GimbalProtocol
-
 /// A connection that could not be made, or did not last.
 public enum GimbalConnectionError: Error, Equatable, Sendable {
     /// No daemon can be reached at the socket's path.

@@ -1,7 +1,5 @@
 // Splits a daemon's bytes into lines, for blocking and non-blocking connections alike.
 
-import GimbalProtocol
-
 /// Received bytes.
 package struct LineBuffer {
     /// The longest line that a daemon may write, in bytes; far longer than any that it does write.

@@ -1,9 +1,5 @@
 // A camera of the daemon, with what an app can ask of its map, from another process. Each method is one request.
 
-import Gestures
-import MapCamera
-import Touches
-
 /// A camera that the daemon owns.
 ///
 /// Every method throws ``/GimbalProtocol/GimbalError`` if the daemon refuses, which leaves the camera unchanged;

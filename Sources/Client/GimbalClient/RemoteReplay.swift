@@ -1,8 +1,6 @@
 // Controls the replay on a camera: each method is one request and its answer. Any client that may feed the camera may
 // control it, over a connection other than the replay's own.
 
-import GimbalProtocol
-
 extension RemoteCamera {
     /// Returns the status of the replay on the camera, its markers included.
     ///

@@ -2,7 +2,6 @@
 
 import ArgumentParser
 import CameraStreams
-import GimbalClient
 import GimbalProtocol
 import TouchTraces
 import Tours

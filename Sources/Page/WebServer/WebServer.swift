@@ -2,7 +2,6 @@
 // itself, since a service manager may pass one. Invariant: every connection has a place, and its kernel buffers are
 // small, so that a page that does not read costs little here and in the kernel.
 
-import Dispatch
 import class GimbalClient.Gimbal
 import HummingbirdCore
 import HummingbirdTLS

@@ -3,7 +3,6 @@
 
 import EarthViews
 import JSONLines
-import MapCamera
 
 extension EarthView {
     /// The seconds from the start of ViewSync's time, the year 1, to that of Unix time.

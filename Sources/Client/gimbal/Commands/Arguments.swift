@@ -1,7 +1,6 @@
 // Arguments that several subcommands share. An invalid one is a usage error before a connection is made.
 
 import ArgumentParser
-import GimbalClient
 import GimbalProtocol
 import UnixSocket
 

@@ -1,7 +1,6 @@
 // A connection on which each request is answered before the next is sent. An error of the daemon ends the program.
 
 import GimbalClient
-import GimbalProtocol
 
 final class Conversation {
     private let connection: DaemonConnection

@@ -2,7 +2,6 @@
 // time limit. So neither side ever waits for the other to read, and no command waits longer than --timeout says.
 
 import GimbalClient
-import GimbalProtocol
 import Glibc
 import UnixSocket
 

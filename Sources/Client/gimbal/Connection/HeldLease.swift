@@ -1,6 +1,5 @@
 // The leases that `gimbal lease` holds for its command: passed in the environment, joined to move a camera.
 
-import GimbalClient
 import GimbalProtocol
 import Glibc
 import UnixSocket

@@ -3,7 +3,6 @@
 
 import CLinux
 import Glibc
-import UnixSocket
 
 /// A program that unpacks a file while it is read.
 final class Unpacker {

@@ -2,7 +2,6 @@
 // between touches, and others may move it, too. When the connection ends, the daemon cancels active gestures.
 
 import GimbalClient
-import Glibc
 import TouchTraces
 
 /// The source of a live session's fingers.

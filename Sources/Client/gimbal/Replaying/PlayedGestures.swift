@@ -1,7 +1,6 @@
 // The gestures that currently move a camera, from the lines that it is fed, as a recorder receives them.
 
 import GimbalClient
-import GimbalProtocol
 
 final class PlayedGestures {
     private var decoder = RequestDecoder()

@@ -2,7 +2,6 @@
 // connection of its own, since the replay's lines wait for their time. Invariant: only the daemon knows the state of
 // the replay, and what is shown comes from it.
 
-import GimbalClient
 import GimbalProtocol
 import Glibc
 

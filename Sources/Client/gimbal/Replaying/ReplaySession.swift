@@ -2,9 +2,7 @@
 // answered at the end of the replay. The sending side stays open until then, so that the daemon ends the replay if this
 // process vanishes.
 
-import GimbalClient
 import GimbalProtocol
-import Glibc
 import Traces
 
 final class ReplaySession {

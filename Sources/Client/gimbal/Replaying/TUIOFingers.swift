@@ -3,7 +3,6 @@
 
 import ArgumentParser
 import GimbalClient
-import GimbalProtocol
 import Glibc
 import TouchTraces
 import UnixSocket

@@ -1,7 +1,6 @@
 // Events as rows for people: columns that do not fit a narrow terminal are omitted, never wrapped, and every screen of
 // rows has a heading. Invariant: rows under one heading have the heading's columns.
 
-import GimbalClient
 import GimbalProtocol
 import Glibc
 

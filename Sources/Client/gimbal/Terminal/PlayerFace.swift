@@ -3,7 +3,6 @@
 // are no more lines than it has rows.
 
 import GimbalClient
-import GimbalProtocol
 
 /// The known state of a replay, and its display.
 struct PlayerFace: Equatable {

@@ -1,7 +1,6 @@
 // Puts what the daemon says about a camera into words.
 
 import GimbalClient
-import GimbalProtocol
 import Glibc
 
 private let degree: PrintableText = Terminal.isUTF8 ? "\u{b0}" : " degrees"

@@ -3,7 +3,6 @@
 
 import CameraStreams
 import GimbalProtocol
-import MapCamera
 import Traces
 
 /// A stream, and the lines that contain it.

@@ -3,10 +3,8 @@
 
 import ArgumentParser
 import GimbalClient
-import GimbalProtocol
 import TouchTraces
 import Traces
-import UnixSocket
 
 struct RecordingOptions: ParsableArguments {
     @Option(

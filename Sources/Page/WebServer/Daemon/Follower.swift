@@ -1,10 +1,7 @@
 // The daemon's cameras, as all pages see them: one connection follows them all, and its lines go to each page's outbox.
 // Invariant: a new page gets the current state and every line after that, in order; nothing in between is lost.
 
-import Gestures
 import GimbalClient
-import GimbalProtocol
-import JSONLines
 import NIOCore
 import Service
 import Synchronization

@@ -1,6 +1,5 @@
 // The open pages, by id. Invariant: there are at most as many as the limit says, and each is ended once.
 
-import NIOCore
 import Synchronization
 
 final class Pages: Sendable {

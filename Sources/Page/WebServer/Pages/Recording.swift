@@ -4,7 +4,6 @@
 
 import GimbalProtocol
 import HTTPTypes
-import JSONLines
 import TouchTraces
 import Traces
 

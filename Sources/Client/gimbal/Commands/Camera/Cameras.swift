@@ -1,7 +1,6 @@
 // `gimbal cameras`, `remove` and `stop`: list, remove and stop cameras.
 
 import ArgumentParser
-import GimbalClient
 import GimbalProtocol
 
 struct Cameras: ParsableCommand {

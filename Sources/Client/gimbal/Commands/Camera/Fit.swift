@@ -2,7 +2,6 @@
 
 import ArgumentParser
 import GimbalClient
-import GimbalProtocol
 
 struct Fit: ParsableCommand {
     static let configuration = CommandConfiguration(

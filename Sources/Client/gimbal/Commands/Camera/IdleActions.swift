@@ -2,7 +2,6 @@
 
 import ArgumentParser
 import GimbalClient
-import GimbalProtocol
 
 /// Options of the commands that set idle actions.
 struct IdleOptions: ParsableArguments {

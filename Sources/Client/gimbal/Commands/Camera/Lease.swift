@@ -1,7 +1,6 @@
 // `gimbal lease`: reserves a camera for one command.
 
 import ArgumentParser
-import GimbalClient
 import GimbalProtocol
 import Glibc
 

@@ -2,9 +2,7 @@
 
 import ArgumentParser
 import GimbalClient
-import GimbalProtocol
 import Tours
-import Traces
 
 struct TourCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,11 +1,9 @@
 // `gimbal clients`: shows the clients that are connected to the daemon.
 
 import ArgumentParser
-import GimbalClient
 import GimbalProtocol
 import Glibc
 import Service
-import UnixSocket
 
 struct Clients: ParsableCommand {
     static let configuration = CommandConfiguration(

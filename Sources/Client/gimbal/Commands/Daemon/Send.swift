@@ -1,7 +1,6 @@
 // `gimbal send`: sends lines unchanged, and prints the daemon's answers.
 
 import ArgumentParser
-import GimbalClient
 import GimbalProtocol
 import Glibc
 import Traces

@@ -1,7 +1,6 @@
 // `gimbal stats`: shows the daemon's counters.
 
 import ArgumentParser
-import GimbalClient
 import GimbalProtocol
 
 struct Stats: ParsableCommand {

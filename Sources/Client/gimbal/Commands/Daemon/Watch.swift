@@ -2,8 +2,6 @@
 
 import ArgumentParser
 import GimbalClient
-import GimbalProtocol
-import Glibc
 
 struct Watch: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,6 @@
 // `gimbal player`: controls a replay from another terminal or a script.
 
 import ArgumentParser
-import GimbalClient
 import GimbalProtocol
 
 struct Player: ParsableCommand {

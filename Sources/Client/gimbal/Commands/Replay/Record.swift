@@ -2,7 +2,6 @@
 // what has been written is a complete trace.
 
 import ArgumentParser
-import GimbalClient
 import GimbalProtocol
 import Glibc
 import Traces

@@ -1,7 +1,6 @@
 // `gimbal replay`: plays traces into the daemon, one after another.
 
 import ArgumentParser
-import GimbalClient
 import GimbalProtocol
 
 struct Replay: ParsableCommand {

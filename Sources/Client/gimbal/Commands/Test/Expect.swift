@@ -3,7 +3,6 @@
 import ArgumentParser
 import CameraStreams
 import GimbalClient
-import GimbalProtocol
 import Plotting
 
 struct Expect: ParsableCommand {

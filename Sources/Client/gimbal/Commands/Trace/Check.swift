@@ -2,7 +2,6 @@
 // a daemon would reject; `TraceRules` finds what it would accept but what is hardly meant.
 
 import ArgumentParser
-import GimbalClient
 import GimbalProtocol
 import TouchTraces
 import Traces

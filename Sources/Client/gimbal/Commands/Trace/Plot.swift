@@ -2,7 +2,6 @@
 
 import ArgumentParser
 import GimbalClient
-import GimbalProtocol
 import Glibc
 import Plotting
 import TouchTraces
