@@ -40,7 +40,7 @@ final class NodeCameras: DaemonReader {
     private let options: Node.Settings
     private let claim: NodeClaim
     private let settings: NodeSettings
-    let leases: NodeLeases
+    let leases: RetainedMessages<CameraLease>
 
     private var daemon = Daemon.away(reason: "not connected yet", nextAttempt: -.infinity)
     private var backoff = Backoff(first: 100, longest: 5000)
@@ -66,8 +66,8 @@ final class NodeCameras: DaemonReader {
     ) {
         (self.outside, self.topics, self.outbox) = (outside, topics, outbox)
         (self.claim, self.options) = (claim, options)
-        settings = NodeSettings(topics, outbox, claim)
-        leases = NodeLeases(topics, outbox, claim)
+        settings = NodeSettings(RetainedMessages(of: topics.node, at: topics.settings, outbox, claim))
+        leases = RetainedMessages(of: topics.node, at: topics.lease, outbox, claim)
     }
 
     var names: [String] { cameras.keys.sorted() }
@@ -150,14 +150,15 @@ final class NodeCameras: DaemonReader {
         backoff.reset()
         if case .subscribedToAll(let count) = event { return begin(count) }
         guard options.wants(event.camera) else { return countListed(event) }
-        if leases.handle(event) { return readOn() }
-        if case .clock(let clock) = event {
-            cameras[event.camera]?.clock = clock
-            return readOn()
-        }
-        if case .motion(let motion) = event {
-            note(motion.motion, of: motion.camera, at: now)
-            return readOn()
+        defer { readOn() }
+        switch event {
+        case .leaseTaken(let lease): return leases.set(lease.camera, lease)
+        case .leaseEnded(let end): return leases.set(end.camera, nil)
+        case .clock(let clock):
+            cameras[clock.camera]?.clock = clock
+            return
+        case .motion(let motion): return note(motion.motion, of: motion.camera, at: now)
+        default: break
         }
         let gap = points.note(event)
         note(event, at: now)
@@ -166,7 +167,6 @@ final class NodeCameras: DaemonReader {
             if let gap { outbox.send(Publication(topics.event(gap.camera), gap.line)) }
         }
         countListed(event)
-        readOn()
     }
 
     /// Returns an event's line with a further member, its time on the wall clock if that is known.
@@ -318,7 +318,7 @@ final class NodeCameras: DaemonReader {
     /// Publishes everything again: the broker is there, and this process is the node.
     func opened(at now: Double) {
         for name in names { tell(name, at: now) }
-        settings.opened()
+        settings.retained.opened()
         leases.opened()
         readOn()
     }
@@ -340,7 +340,7 @@ final class NodeCameras: DaemonReader {
             stale.remove(name)
             guard cameras[name] == nil else { continue }
             outbox.send(Publication(topics.camera(name), [], isRetained: true))
-            settings.remove(name)
+            settings.retained.remove(name)
         }
     }
 
@@ -361,6 +361,7 @@ final class NodeCameras: DaemonReader {
         if let time = nextClients, time <= now { askForClients(after: 0) }
         guard outbox.isOpen else { return }
         clearStale()
+        settings.retained.tellOn()
         leases.tellOn()
         for name in late.filter({ cameras[$0].map { isDue($0, at: now) } ?? false }).sorted() { tell(name, at: now) }
     }

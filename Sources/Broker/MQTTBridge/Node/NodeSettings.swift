@@ -5,11 +5,8 @@ import GimbalProtocol
 
 /// Asks the daemon for its cameras' settings, and publishes the answers as retained messages.
 final class NodeSettings {
-    private let topics: NodeTopics
-    private let outbox: BrokerOutbox
-    private let claim: NodeClaim
-    /// The daemon's answers, as published.
-    private var settings: [String: CameraSetup] = [:]
+    /// The daemon's answers.
+    let retained: RetainedMessages<RetainedSettings>
     /// The cameras whose answer is pending.
     private var asked: Set<String> = []
     /// When to ask next.
@@ -20,9 +17,7 @@ final class NodeSettings {
     /// How often to ask the daemon, in milliseconds.
     static let interval = 1000.0
 
-    init(_ topics: NodeTopics, _ outbox: BrokerOutbox, _ claim: NodeClaim) {
-        (self.topics, self.outbox, self.claim) = (topics, outbox, claim)
-    }
+    init(_ retained: RetainedMessages<RetainedSettings>) { self.retained = retained }
 
     /// Notes a new connection to the daemon, or its end: queries over an earlier connection get no answer.
     func begin(at now: Double?) {
@@ -51,31 +46,12 @@ final class NodeSettings {
     func handle(_ line: ServerLine) -> Bool {
         guard case .text(let name)? = line.id, asked.contains(name) else { return false }
         switch line.message {
-        case .camera(let state):
-            if settings[name] != state.setup {
-                settings[name] = state.setup
-                tell(name)
-            }
+        case .camera(let state): retained.set(name, RetainedSettings(camera: name, settings: state.setup))
         // The camera is gone.
         case .error: break
         default: return false
         }
         asked.remove(name)
         return true
-    }
-
-    private func tell(_ name: String) {
-        guard let known = settings[name], outbox.isOpen else { return }
-        let payload = RetainedSettings(camera: name, settings: known).payload(claim.nextStamp(topics.node))
-        // If there is no room, the next answer is published.
-        if !outbox.send(Publication(topics.settings(name), payload, isRetained: true)) { settings[name] = nil }
-    }
-
-    /// Publishes all settings again: what the broker still retains is uncertain.
-    func opened() { for name in settings.keys.sorted() { tell(name) } }
-
-    func remove(_ name: String) {
-        settings[name] = nil
-        outbox.send(Publication(topics.settings(name), [], isRetained: true))
     }
 }
