@@ -16,7 +16,7 @@ final class RunSession {
     private(set) var rejected = 0
     /// Whether the trace has ended.
     private(set) var isOver = false
-    private var bar: ProgressBar
+    private var bar: StatusLine
     private var frames = 0
     private let playsAll: Bool
     /// Whether the file contains anything after the trace that is played.
@@ -43,7 +43,7 @@ final class RunSession {
         }
         self.playsAll = playsAll
         run = try TraceRun(camera: opening.header.camera) { try $0.atHighestSpeed(isOnce: isOnce) }
-        bar = ProgressBar(file.name, isWanted: showsProgress)
+        bar = StatusLine(isWanted: showsProgress)
     }
 
     /// The camera that the header names.
@@ -70,7 +70,7 @@ final class RunSession {
         try splitter.read(opening.rest, play)
         while !reader.isAtEnd, !isOver || playsAll {
             try splitter.read(try reader.read(), play)
-            bar.update { reader.progress(frames: frames) }
+            bar.update { reader.progress(frames: frames).text($0) }
         }
         try splitter.finish(play)
         if !isOver || playsAll { try run.finish { try note($0, body) } }

@@ -245,7 +245,7 @@ final class TraceSource {
     ///
     /// - Parameter frames: the number of frames made of it; `nil` for the recording's own.
     func progress(frames: Int? = nil) -> ProgressState {
-        var state = ProgressState(frames: frames ?? findings.frames)
+        var state = ProgressState(name: name, frames: frames ?? findings.frames)
         if let size, size > 0 { state.share = Double(bytesRead) / Double(size) }
         if format != .trace { state.time = findings.durationMs }
         return state

@@ -62,7 +62,10 @@ private final class RecordSession {
     private let connection: DaemonConnection
     private let file: OutputFile
     private var writer = TraceFileWriter()
-    private var status: RecordStatus
+    private var status: StatusLine
+    /// A short-lived note in the status line.
+    private var note: (text: PrintableText, end: ContinuousClock.Instant)?
+    private let started: ContinuousClock.Instant
     private let keyboard: Keyboard?
     private let end: TimeLimit?
     private var isOver = false
@@ -86,7 +89,8 @@ private final class RecordSession {
         connection = try DaemonConnection(options.socket)
         let isQuiet = options.destination.file != nil || isatty(STDOUT_FILENO) == 0
         keyboard = isQuiet ? Keyboard() : nil
-        status = RecordStatus(isWanted: isQuiet, hasKeys: keyboard != nil)
+        status = StatusLine(isWanted: isQuiet, delay: .zero)
+        started = .now
         end = options.duration.map { TimeLimit(milliseconds: $0.milliseconds) }
     }
 
@@ -123,7 +127,7 @@ private final class RecordSession {
         while !isEnding, end?.left != 0 {
             if try !turn(until: end) { throw Failure.daemonWentAway }
             try press()
-            status.update(writer)
+            showStatus()
         }
         try unsubscribe()
     }
@@ -154,7 +158,7 @@ private final class RecordSession {
 
     /// Waits, at most until `end`, and writes what has arrived; returns `false` if the daemon has ended the connection.
     private func turn(until end: TimeLimit?) throws -> Bool {
-        let timeout = [end?.left, status.timeout].compactMap(\.self).min()
+        let timeout = [end?.left, status.isOn ? StatusLine.interval : nil].compactMap(\.self).min()
         let turn = try connection.turn(others: [keyboard?.source].compactMap(\.self), timeout: timeout, handle)
         try file.write(writer.drain())
         return turn.end == nil
@@ -177,58 +181,38 @@ private final class RecordSession {
         case .subscribed: connection.hasAnswered()
         case .gesture: if case .input(let input)? = message.event { writer.add(input) }
         case .reset: writer.cut()
-        case .ok where message.id == Self.markID: status.note("mark \(marks) set")
+        case .ok where message.id == Self.markID: show("mark \(marks) set")
         case .ok: isOver = true
         case .lagged:
             guard case .lagged(let lagged)? = message.event else { return }
             throw Failure(.ioError, "\(lagged.text); the recording ends before them")
         case .removed: throw Failure(.unavailable, "camera \(camera.text) was removed; the recording ends there")
         case .error where message.id == Self.markID:
-            status.note(message.error.map { "\($0.message)" } ?? "no marker was set")
+            show(message.error.map { "\($0.message)" } ?? "no marker was set")
         case .error:
             if let error = message.error { throw Failure(error) }
         default: break
         }
     }
-}
 
-/// The status line that a terminal shows during a recording.
-private struct RecordStatus {
-    private var line: StatusLine
-    private let hasKeys: Bool
-    private let style = Style(STDERR_FILENO)
-    private let started = ContinuousClock.now
-    /// A short-lived note.
-    private var note: (text: PrintableText, end: ContinuousClock.Instant)?
+    // MARK: The status line
 
-    init(isWanted: Bool, hasKeys: Bool) {
-        line = StatusLine(isWanted: isWanted)
-        self.hasKeys = hasKeys
+    private func show(_ note: PrintableText) {
+        self.note = (note, .now + .seconds(2))
+        status.clear()
     }
 
-    var isOn: Bool { line.isOn }
-
-    /// How long to wait between two updates, in milliseconds; `nil` if there is nothing to update.
-    var timeout: Int? { isOn ? StatusLine.interval : nil }
-
-    mutating func note(_ text: PrintableText) {
-        note = (text, .now + .seconds(2))
-        line.clear()
-    }
-
-    mutating func update(_ writer: borrowing TraceFileWriter) {
+    private func showStatus() {
         if let end = note?.end, end <= .now { note = nil }
         let state: PrintableText =
             writer.isRunning ? "\(counted(writer.lines, "line"))" : "waiting for the camera to rest"
-        let facts: PrintableText =
-            "\(clock(milliseconds: (.now - started) / .milliseconds(1), 0))  \(note?.text ?? state)"
-        let keys: PrintableText = hasKeys ? "m: mark  q: end" : "^C ends it"
-        line.update { [style] columns in
-            let facts = fitting(facts, columns - 11)
+        let time = clock(milliseconds: (.now - started) / .milliseconds(1), 0)
+        let keys: PrintableText = keyboard == nil ? "^C ends it" : "m: mark  q: end"
+        status.update { columns in
+            let style = Style(STDERR_FILENO)
+            let facts = fitting("\(time)  \(note?.text ?? state)", columns - 11)
             let hasRoom = columns - 11 - width(facts) - 2 - width(keys) >= 0
             return style.yellow("recording") + "  " + facts + (hasRoom ? "  " + style.dim(keys) : "")
         }
     }
-
-    mutating func clear() { line.clear() }
 }

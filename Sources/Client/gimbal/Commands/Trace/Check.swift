@@ -89,7 +89,7 @@ private final class CheckSession {
 
     /// Checks the whole trace.
     func run() throws {
-        var bar = ProgressBar(name, isWanted: !output.isTerminal)
+        var bar = StatusLine(isWanted: !output.isTerminal)
         var bytes = 0
         defer { bar.clear() }
         guard var piece = try beginning() else { return try conclude() }
@@ -97,7 +97,8 @@ private final class CheckSession {
             try splitter.read(piece) { try play($0) }
             try output.flush()
             bytes += piece.count
-            bar.update { ProgressState(frames: frames, share: file.size.map { Double(bytes) / Double(max($0, 1)) }) }
+            let share = file.size.map { Double(bytes) / Double(max($0, 1)) }
+            bar.update { ProgressState(name: name, frames: frames, share: share).text($0) }
             piece = try file.read()
         } while !piece.isEmpty
         try splitter.finish { try play($0) }

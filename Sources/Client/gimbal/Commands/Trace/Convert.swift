@@ -63,11 +63,11 @@ struct Convert: ParsableCommand {
         var trace = try options.traceOptions()
         trace.writesTouches = touches
         let source = try TraceSource(InputFile(recording, endsBySignal: true), options, trace)
-        var bar = ProgressBar(recording, isWanted: true)
+        var bar = StatusLine(isWanted: true)
         defer { bar.clear() }
         while !source.isAtEnd {
             try file.write(try source.read())
-            bar.update { source.progress() }
+            bar.update { source.progress().text($0) }
         }
         try file.finish()
         bar.clear()

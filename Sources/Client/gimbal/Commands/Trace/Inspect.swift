@@ -32,12 +32,12 @@ struct Inspect: ParsableCommand {
     func run() throws {
         let source = try TraceSource(InputFile(recording, endsBySignal: true), options)
         let own = TraceSections()
-        var bar = ProgressBar(recording, isWanted: true)
+        var bar = StatusLine(isWanted: true)
         defer { bar.clear() }
         while !source.isAtEnd {
             let trace = try source.read()
             if source.format == .trace { own.read(trace) }
-            bar.update { source.progress() }
+            bar.update { source.progress().text($0) }
         }
         if source.format == .trace { own.finish() }
         bar.clear()

@@ -1,50 +1,31 @@
-// A line that shows the progress of a trace on a terminal. It appears only while there is something to wait for, and
-// leaves nothing behind.
+// A line at the bottom of the terminal that shows what is going on, such as the progress of a trace. It appears only
+// while there is something to wait for, and leaves nothing behind.
 
 import GimbalProtocol
 import Glibc
 
 /// The progress of a trace.
 struct ProgressState {
+    /// The file's name.
+    let name: String
     /// The number of frames made of it.
     var frames = 0
     /// The time of the trace's clock, in milliseconds.
     var time: Double?
     /// The share that is done, 0 to 1.
     var share: Double?
-}
 
-struct ProgressBar {
-    private let name: PrintableText
-    private let style = Style(STDERR_FILENO)
-    private var line: StatusLine
-
-    /// - Parameter isWanted: whether to show it; it appears only on a terminal.
-    init(_ name: String, isWanted: Bool) {
-        self.name = PrintableText(name)
-        line = StatusLine(isWanted: isWanted, delay: .milliseconds(330))
-    }
-
-    /// Draws the line if it is due.
-    mutating func update(_ progress: () -> ProgressState) {
-        line.update { [name, style] in Self.text(name, progress(), $0, style) }
-    }
-
-    /// Removes the line; the next update brings it back.
-    mutating func clear() { line.clear() }
-
-    private static func text(
-        _ name: PrintableText, _ progress: ProgressState, _ columns: Int, _ style: Style
-    ) -> PrintableText {
+    /// Returns a line of at most `columns`.
+    func text(_ columns: Int) -> PrintableText {
         var facts: [PrintableText] = []
-        if let share = progress.share { facts.append("\(padded("\(Int(share * 100))", 3)) %") }
-        if let time = progress.time { facts.append("\(clock(milliseconds: time, 1))") }
-        facts.append("\(counted(progress.frames, "frame"))")
-        let rest = columns - width(name) - facts.reduce(0) { $0 + width($1) + 2 }
+        if let share { facts.append("\(padded("\(Int(share * 100))", 3)) %") }
+        if let time { facts.append("\(clock(milliseconds: time, 1))") }
+        facts.append("\(counted(frames, "frame"))")
+        var parts = [PrintableText(name)]
+        let rest = columns - width(parts[0]) - facts.reduce(0) { $0 + width($1) + 2 }
         guard rest >= 0 else { return fitting(facts.joined(separator: "  "), columns) }
-        var parts = [name]
-        if let share = progress.share, rest >= 12 {
-            parts.append(bar(share, ticks: [], min(rest - 2, 40), isUTF8: Terminal.isUTF8, style))
+        if let share, rest >= 12 {
+            parts.append(bar(share, ticks: [], min(rest - 2, 40), isUTF8: Terminal.isUTF8, Style(STDERR_FILENO)))
         }
         return (parts + facts).joined(separator: "  ")
     }
@@ -81,7 +62,7 @@ struct StatusLine {
     /// - Parameters:
     ///   - isWanted: whether to show it; it appears only on a terminal.
     ///   - delay: what is over within this time shows nothing.
-    init(isWanted: Bool, delay: Duration = .zero) {
+    init(isWanted: Bool, delay: Duration = .milliseconds(330)) {
         isOn = isWanted && Terminal.canMoveCursor(STDERR_FILENO)
         due = .now + delay
     }
