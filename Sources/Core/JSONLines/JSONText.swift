@@ -253,7 +253,8 @@ package enum JSONText {
             let value = quotient(mantissa, FixedDecimal.tens[-exponent])
             return (isNegative ? -value : value, end)
         }
-        let value = LongNumber.value(ofDigits: line.extracting(whole..<end), exponent: exponent)
+        // The standard library rounds a decimal of any length correctly, in every locale.
+        let value = Double(text(line, ByteRange(whole, end))) ?? 0
         return (isNegative ? -value : value, end)
     }
 
