@@ -1,6 +1,8 @@
 // Parses Android's getevent: `[   1411.748191] /dev/input/event2: 0003 0035 00000273`, or with -l in words. The output
 // of `getevent -p` about the devices may precede the events, or come in between when a device is added.
 
+import JSONLines
+
 struct GeteventParser: EventLineParser {
     static func isHead(_ line: Span<UInt8>) -> Bool {
         var index = 0
@@ -93,23 +95,31 @@ struct GeteventParser: EventLineParser {
         return end
     }
 
-    @inline(__always)
-    static func type(_ line: Span<UInt8>, _ index: inout Int) -> Int? {
-        if Scan.word("EV_", line, &index) {
-            let start = index
-            index = wordEnd(line, index)
-            var word = start
-            if Scan.word("ABS", line, &word) { return EventType.absolute }
-            word = start
-            if Scan.word("SYN", line, &word) { return EventType.synchronization }
-            word = start
-            return Scan.word("KEY", line, &word) ? EventType.key : unknown
-        }
-        return Scan.hex(line, &index)
+    /// The words of types and codes that matter for touches, and their numbers.
+    private static let numbers: KeyValuePairs = [
+        "EV_SYN": EventType.synchronization, "EV_KEY": EventType.key, "EV_ABS": EventType.absolute,
+        "SYN_REPORT": SynchronizationCode.report, "SYN_MT_REPORT": SynchronizationCode.contact,
+        "SYN_DROPPED": SynchronizationCode.dropped, "BTN_TOUCH": KeyCode.touch, "ABS_X": AxisCode.x,
+        "ABS_Y": AxisCode.y, "ABS_PRESSURE": AxisCode.pressure, "ABS_MT_SLOT": AxisCode.slot,
+        "ABS_MT_TOUCH_MAJOR": AxisCode.touchMajor, "ABS_MT_POSITION_X": AxisCode.contactX,
+        "ABS_MT_POSITION_Y": AxisCode.contactY, "ABS_MT_TOOL_TYPE": AxisCode.toolType,
+        "ABS_MT_TRACKING_ID": AxisCode.trackingID, "ABS_MT_DISTANCE": AxisCode.distance,
+    ]
+    private static let words = WordTable(numbers.map(\.key))
+
+    /// Returns the number of a type or a code that is written as a word; 0xffff if it does not matter for touches.
+    static func number(_ line: Span<UInt8>, _ word: Range<Int>) -> Int {
+        words.index(of: line, word.lowerBound, word.upperBound).map { numbers[$0].value } ?? 0xffff
     }
 
-    /// The number of any word that does not matter for touches.
-    private static let unknown = 0xffff
+    @inline(__always)
+    private static func type(_ line: Span<UInt8>, _ index: inout Int) -> Int? {
+        let start = index
+        guard Scan.word("EV_", line, &index) else { return Scan.hex(line, &index) }
+        index = wordEnd(line, index)
+        // The types that matter have three letters.
+        return number(line, start..<min(start + 6, index))
+    }
 
     @inline(__always)
     private static func code(_ line: Span<UInt8>, _ index: inout Int) -> Int? {
@@ -119,33 +129,7 @@ struct GeteventParser: EventLineParser {
         if end - index == 4, let code = Scan.hex(line, &index) { return code }
         guard end > index else { return nil }
         defer { index = end }
-        return code(line, index..<end)
-    }
-
-    /// Returns the number of a code that is written as a word.
-    static func code(_ line: Span<UInt8>, _ range: Range<Int>) -> Int {
-        func isHere(_ word: StaticString) -> Bool {
-            var index = range.lowerBound
-            return Scan.word(word, line, &index)
-        }
-        switch range.count {
-        case 5: return isHere("ABS_X") ? AxisCode.x : isHere("ABS_Y") ? AxisCode.y : unknown
-        case 9: return isHere("BTN_TOUCH") ? KeyCode.touch : unknown
-        case 10: return isHere("SYN_REPORT") ? SynchronizationCode.report : unknown
-        case 11:
-            return isHere("ABS_MT_SLOT") ? AxisCode.slot : isHere("SYN_DROPPED") ? SynchronizationCode.dropped : unknown
-        case 12: return isHere("ABS_PRESSURE") ? AxisCode.pressure : unknown
-        case 13: return isHere("SYN_MT_REPORT") ? SynchronizationCode.contact : unknown
-        case 15: return isHere("ABS_MT_DISTANCE") ? AxisCode.distance : unknown
-        case 16: return isHere("ABS_MT_TOOL_TYPE") ? AxisCode.toolType : unknown
-        case 17:
-            guard isHere("ABS_MT_POSITION_") else { return unknown }
-            return line[range.upperBound - 1] == UInt8(ascii: "X") ? AxisCode.contactX : AxisCode.contactY
-        case 18:
-            return isHere("ABS_MT_TRACKING_ID")
-                ? AxisCode.trackingID : isHere("ABS_MT_TOUCH_MAJOR") ? AxisCode.touchMajor : unknown
-        default: return unknown
-        }
+        return number(line, index..<end)
     }
 
     /// Reads eight hexadecimal digits of a signed number, or a word.
@@ -156,16 +140,11 @@ struct GeteventParser: EventLineParser {
         let start = index
         if let bits = Scan.hex(line, &index), index == end { return Int(Int32(truncatingIfNeeded: bits)) }
         index = end
-        func isHere(_ word: StaticString) -> Bool {
-            var from = start
-            return Scan.word(word, line, &from) && from == end
+        switch Scan.text(line, start..<end) {
+        case "DOWN", "MT_TOOL_PEN": return 1
+        case "MT_TOOL_PALM": return 2
+        case let word: return word == "UP" || word == "REPEAT" || word.hasPrefix("MT_TOOL_") ? 0 : nil
         }
-        if isHere("DOWN") { return 1 }
-        if isHere("UP") { return 0 }
-        if isHere("MT_TOOL_FINGER") { return 0 }
-        if isHere("MT_TOOL_PEN") { return 1 }
-        if isHere("MT_TOOL_PALM") { return 2 }
-        return isHere("REPEAT") || Scan.begins(line.extracting(start..<end), with: "MT_TOOL_") ? 0 : nil
     }
 
     /// Returns whether nothing follows except the rate that `getevent -r` writes.

@@ -42,9 +42,7 @@ struct PythonEvdevParser: EventLineParser {
             while index < line.count, Self.isOfWord(line[index]) { index += 1 }
             return start..<index
         }
-        var start = word().lowerBound
-        guard let type = GeteventParser.type(line, &start) else { return nil }
-        let code = GeteventParser.code(line, word())
+        let (type, code) = (GeteventParser.number(line, word()), GeteventParser.number(line, word()))
         var value: Int?
         while index < line.count {
             let word = word()
