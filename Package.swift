@@ -116,9 +116,9 @@ let package = Package(
         // A plot of what a trace does to a camera, as a pure function.
         .target(
             name: "Plotting",
-            dependencies: ["CameraStreams", "GimbalProtocol", "Touches", "Gestures", "MapCamera", "WorldMap"],
+            dependencies: ["CameraStreams", "GimbalProtocol", "Touches", "Gestures", "MapCamera", "PictureFiles"],
             swiftSettings: strict),
-        .target(name: "WorldMap"),
+        .target(name: "PictureFiles", exclude: ["styles"]),
 
         .target(
             name: "GimbalTesting",
@@ -259,7 +259,8 @@ let parts = [
     "Support": ["Libevent", "CLibevent", "UnixSocket", "Service", "ProgramOptions", "CLinux"],
     "Client": ["GimbalClient", "gimbal", "CommandLine"],
     "Laboratory": [
-        "Traces", "CameraStreams", "TouchTraces", "TouchScripts", "Tours", "Plotting", "WorldMap", "GimbalTesting",
+        "Traces", "CameraStreams", "TouchTraces", "TouchScripts", "Tours", "Plotting", "PictureFiles",
+        "GimbalTesting",
     ],
     "Page": ["WebFiles", "WebServer", "gimbal-web", "CQRencode"],
     "Broker": ["MQTTBridge", "gimbal-mqtt", "CMosquitto"],

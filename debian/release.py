@@ -148,7 +148,7 @@ class List:
         """Adds the package that a module is of, and what that has from elsewhere."""
         inside = self.place(module)
         if inside is None:
-            if module in ("WebFiles", "WorldMap"):
+            if module in ("WebFiles", "PictureFiles"):
                 path = "Sources/Page/WebFiles/page/world.json"
                 self.relate(key, "CONTAINS", self.part("Natural Earth", "NOASSERTION", path))
             return

@@ -2,7 +2,6 @@
 
 import GimbalProtocol
 import MapCamera
-import WorldMap
 
 enum Coasts {
     /// The scale above which the lines would be too coarse, in units of a picture per radian: that of zoom 6.
@@ -39,10 +38,7 @@ enum Coasts {
 
     /// All rings. Each innermost list of numbers in the file is a ring: alternating longitudes and latitudes in
     /// hundredths of a degree, each as the difference from the one before.
-    private static let rings: [[MercatorPoint]] = {
-        let bytes = unsafe Array(UnsafeBufferPointer(start: world_map, count: world_map_count))
-        return (try? JSONValue(bytes)).map(read) ?? []
-    }()
+    private static let rings = (try? JSONValue(EmbeddedFile.worldMap)).map(read) ?? []
 
     private static func read(_ value: JSONValue) -> [[MercatorPoint]] {
         if let object = value.object { return object.members.flatMap { read($0.value) } }

@@ -125,7 +125,8 @@ package enum ComparisonPage {
             <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
             <meta name="viewport" content="width=device-width">
             <title>gimbal expect: \(title)</title>
-            <style>\(style)</style>
+            <style>
+            \(EmbeddedFile.comparisonStyle)</style>
             <h1>gimbal expect: \(title)</h1>
             <table class="outcomes">
             \(rows.joined())</table>
@@ -144,34 +145,6 @@ package enum ComparisonPage {
 
             """
     }
-
-    private static let style = """
-
-        :root{color-scheme:light dark}
-        body{font:15px system-ui,-apple-system,"Segoe UI","Helvetica Neue",Arial,sans-serif;margin:24px auto;
-        max-width:1160px;padding:0 16px;color:#1c2127;background:#fff}
-        h2{margin:40px 0 8px}
-        table{border-collapse:collapse;margin:8px 0}
-        caption{text-align:left;font-weight:600}
-        th,td{text-align:left;vertical-align:top;padding:3px 12px 3px 0;font-weight:400;border-bottom:1px solid #d5dade}
-        td{font-variant-numeric:tabular-nums}
-        pre{margin:0;white-space:pre-wrap;overflow-wrap:anywhere}
-        .outcomes th{white-space:nowrap}
-        .outcomes td:nth-child(2){width:220px;overflow-wrap:anywhere}
-        .fulfilled th{color:#00795a}
-        .missed th{color:#b3261e;font-weight:600}
-        section svg{max-width:100%;height:auto}
-        .streams{display:grid;gap:0 24px;grid-template-columns:repeat(auto-fit,minmax(min(480px,100%),1fr))}
-        .streams code{font-size:12px;overflow-wrap:anywhere}
-        .there{background:#d55e0033}
-        @media (prefers-color-scheme:dark){
-        body{color:#e4e7ea;background:#14181c}
-        th,td{border-color:#343b43}
-        .fulfilled th{color:#2fc79b}
-        .missed th{color:#ff8a80}
-        }
-
-        """
 }
 
 /// Makes text from elsewhere printable, and escapes it.

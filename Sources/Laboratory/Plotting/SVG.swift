@@ -2,6 +2,7 @@
 
 import CameraStreams
 import GimbalProtocol
+import PictureFiles
 
 struct SVG {
     private(set) var text = ""
@@ -17,7 +18,7 @@ struct SVG {
                 + #"role="img">"#)
         add("<title>\(escapedForXML(title))</title>")
         add("<desc>\(escapedForXML(description))</desc>")
-        add("<style>\(Picture.style)</style>")
+        add("<style>\n\(EmbeddedFile.pictureStyle)</style>")
     }
 
     mutating func add(_ markup: String) { text += markup + "\n" }
@@ -75,5 +76,16 @@ struct SVG {
             last = place
         }
         return course
+    }
+}
+
+/// The files that are compiled in.
+enum EmbeddedFile {
+    static var worldMap: [UInt8] { unsafe bytes(of: world_map) }
+    static var pictureStyle: String { unsafe String(decoding: bytes(of: picture_style), as: UTF8.self) }
+    static var comparisonStyle: String { unsafe String(decoding: bytes(of: comparison_style), as: UTF8.self) }
+
+    private static func bytes(of file: picture_file) -> [UInt8] {
+        unsafe Array(UnsafeBufferPointer(start: file.bytes, count: file.count))
     }
 }
