@@ -71,21 +71,12 @@ struct LibinputGestures {
 
     /// Reads the rest of a line after the device; returns `nil` if it is not about a gesture.
     private static func report(_ line: Span<UInt8>, _ index: inout Int) throws(Damaged) -> Report? {
-        let report: Report?
-        if Scan.word("GESTURE_", line, &index) {
-            report = gesture(line, &index)
-        } else if Scan.word("POINTER_SCROLL_FINGER", line, &index) {
-            report = scroll(line, &index)
-        } else if Scan.word("POINTER_AXIS", line, &index) {
-            // Wheels are not fingers; lines of versions that do not name the source are skipped.
-            var end = index
-            guard Scan.find("(finger)", line, &end) else { return nil }
-            report = scroll(line, &index)
-        } else {
-            return nil
-        }
-        guard let report else { throw Damaged() }
-        return report
+        if Scan.word("GESTURE_", line, &index) { return try gesture(line, &index) }
+        if Scan.word("POINTER_SCROLL_FINGER", line, &index) { return try scroll(line, &index) }
+        // Wheels are not fingers; lines of versions that do not name the source are skipped.
+        var end = index
+        guard Scan.word("POINTER_AXIS", line, &index), Scan.find("(finger)", line, &end) else { return nil }
+        return try scroll(line, &index)
     }
 
     /// Skips `-event14  `; the dash marks a change of device.
@@ -99,13 +90,13 @@ struct LibinputGestures {
         return true
     }
 
-    private static func gesture(_ line: Span<UInt8>, _ index: inout Int) -> Report? {
+    private static func gesture(_ line: Span<UInt8>, _ index: inout Int) throws(Damaged) -> Report {
         guard let kind = kind(line, &index), let phase = phase(line, &index), let time = time(line, &index) else {
-            return nil
+            throw Damaged()
         }
         var report = Report(kind: kind, phase: phase, time: time)
         // The number of fingers says nothing about what they do.
-        guard let fingers = Scan.real(line, &index), fingers > 0 else { return nil }
+        guard let fingers = Scan.real(line, &index), fingers > 0 else { throw Damaged() }
         switch phase {
         case .begin: break
         case .end:
@@ -114,14 +105,16 @@ struct LibinputGestures {
         case .update:
             guard kind != .hold, let x = Scan.real(line, &index), Scan.byte(UInt8(ascii: "/"), line, &index),
                 let y = Scan.real(line, &index)
-            else { return nil }
+            else { throw Damaged() }
             report.translation = ScreenPoint(x: x, y: y)
             guard kind == .pinch else { break }
             guard Scan.byte(UInt8(ascii: " "), line, &index), Scan.find("unaccelerated)", line, &index),
                 let scale = Scan.real(line, &index), scale > 0
-            else { return nil }
+            else { throw Damaged() }
             Scan.space(line, &index)
-            guard Scan.byte(UInt8(ascii: "@"), line, &index), let rotation = Scan.real(line, &index) else { return nil }
+            guard Scan.byte(UInt8(ascii: "@"), line, &index), let rotation = Scan.real(line, &index) else {
+                throw Damaged()
+            }
             report.scale = scale
             report.rotation = rotation
         }
@@ -129,12 +122,12 @@ struct LibinputGestures {
     }
 
     /// Reads `vert -12.30/0* horiz 0.00/0 (finger)`, with or without wheel clicks; a scroll ends with zeros.
-    private static func scroll(_ line: Span<UInt8>, _ index: inout Int) -> Report? {
-        guard let time = time(line, &index) else { return nil }
+    private static func scroll(_ line: Span<UInt8>, _ index: inout Int) throws(Damaged) -> Report {
+        guard let time = time(line, &index) else { throw Damaged() }
         Scan.space(line, &index)
         guard Scan.word("vert ", line, &index), let y = Scan.real(line, &index), Scan.find("horiz ", line, &index),
             let x = Scan.real(line, &index)
-        else { return nil }
+        else { throw Damaged() }
         let isOver = x == 0 && y == 0
         return Report(
             kind: .scroll, phase: isOver ? .end : .update, time: time, translation: ScreenPoint(x: x, y: y))

@@ -5,18 +5,11 @@
 //
 // Positions become hundredths of a percent of the surface; the millimetres next to them give its size.
 
+import MapCamera
+
 /// A reader of libinput's touches.
 struct LibinputTouches {
-    private struct Report {
-        enum Kind { case down, motion, up, cancel, frame }
-
-        var kind: Kind
-        /// Microseconds; `nil` for a frame line without a time.
-        var time: Int?
-        var slot = 0
-        var x = 0.0
-        var y = 0.0
-    }
+    private enum Kind { case down, motion, up, cancel, frame }
 
     /// The surface, once a finger has had a position.
     private(set) var device: DeviceDescription?
@@ -31,21 +24,24 @@ struct LibinputTouches {
     /// Reads the rest of a line after `TOUCH_`. It may complete a frame: the current one, or the previous one if the
     /// lines that end frames are missing.
     mutating func parse(_ line: Span<UInt8>, _ index: inout Int, _ fingers: inout FingerFrames) throws(Damaged) {
-        guard let report = report(line, &index) else { throw Damaged() }
-        if report.kind == .frame { return finishFrame(&fingers) }
-        guard let time = report.time else { throw Damaged() }
+        guard let kind = kind(line, &index) else { throw Damaged() }
+        let time = LibinputGestures.time(line, &index)
+        if kind == .frame { return finishFrame(&fingers) }
+        Scan.space(line, &index)
+        // A finger's seat slot is unique among all devices.
+        guard Scan.decimal(line, &index) != nil, Scan.word(" (", line, &index), let slot = Scan.decimal(line, &index),
+            Scan.byte(UInt8(ascii: ")"), line, &index)
+        else { throw Damaged() }
+        let finger = Double(slot)
+        let place = kind == .down || kind == .motion ? try position(line, &index) : ScreenPoint(x: 0, y: 0)
+        guard let time else { throw Damaged() }
         if let pending, pending != time { finishFrame(&fingers) }
         pending = time
-        try handle(report, &fingers)
-    }
-
-    private mutating func handle(_ report: Report, _ fingers: inout FingerFrames) throws(Damaged) {
-        let finger = Double(report.slot)
-        switch report.kind {
-        case .down: try fingers.land(finger, report.x, report.y)
-        case .motion where fingers.isDown(finger): try fingers.move(finger, report.x, report.y)
+        switch kind {
+        case .down: try fingers.land(finger, place.x, place.y)
+        case .motion where fingers.isDown(finger): try fingers.move(finger, place.x, place.y)
         case .motion:
-            try fingers.land(finger, report.x, report.y)
+            try fingers.land(finger, place.x, place.y)
             fingers.notes.add(.downBefore)
         case .up: fingers.lift(finger)
         case .cancel where fingers.isDown(finger):
@@ -58,27 +54,7 @@ struct LibinputTouches {
 
     // MARK: Text
 
-    private mutating func report(_ line: Span<UInt8>, _ index: inout Int) -> Report? {
-        guard let kind = kind(line, &index) else { return nil }
-        var report = Report(kind: kind)
-        report.time = LibinputGestures.time(line, &index)
-        if kind == .frame { return report }
-        Scan.space(line, &index)
-        // A finger's seat slot is unique among all devices.
-        guard Scan.decimal(line, &index) != nil, Scan.word(" (", line, &index), let slot = Scan.decimal(line, &index),
-            Scan.byte(UInt8(ascii: ")"), line, &index)
-        else { return nil }
-        report.slot = slot
-        guard kind == .down || kind == .motion else { return report }
-        guard let x = Scan.real(line, &index), Scan.byte(UInt8(ascii: "/"), line, &index),
-            let y = Scan.real(line, &index)
-        else { return nil }
-        (report.x, report.y) = ((x * 100).rounded(), (y * 100).rounded())
-        if device == nil { measure(report, line, &index) }
-        return report
-    }
-
-    private func kind(_ line: Span<UInt8>, _ index: inout Int) -> Report.Kind? {
+    private func kind(_ line: Span<UInt8>, _ index: inout Int) -> Kind? {
         if Scan.word("DOWN", line, &index) { return .down }
         if Scan.word("MOTION", line, &index) { return .motion }
         if Scan.word("UP", line, &index) { return .up }
@@ -86,18 +62,27 @@ struct LibinputTouches {
         return Scan.word("FRAME", line, &index) ? .frame : nil
     }
 
-    /// Finds the size of the surface from a position given both in percent and in millimetres.
-    private mutating func measure(_ report: Report, _ line: Span<UInt8>, _ index: inout Int) {
+    /// Reads `80.78/51.21 (255.33/90.17mm)`. The first one, in percent and in millimetres, gives the size of the surface.
+    private mutating func position(_ line: Span<UInt8>, _ index: inout Int) throws(Damaged) -> ScreenPoint {
+        func pair() -> ScreenPoint? {
+            guard let x = Scan.real(line, &index), Scan.byte(UInt8(ascii: "/"), line, &index),
+                let y = Scan.real(line, &index)
+            else { return nil }
+            return ScreenPoint(x: x, y: y)
+        }
+        guard let percent = pair() else { throw Damaged() }
+        let place = ScreenPoint(x: (percent.x * 100).rounded(), y: (percent.y * 100).rounded())
+        guard device == nil else { return place }
         var (x, y) = (Self.range, Self.range)
         Scan.space(line, &index)
-        if Scan.byte(UInt8(ascii: "("), line, &index), let width = Scan.real(line, &index),
-            Scan.byte(UInt8(ascii: "/"), line, &index), let height = Scan.real(line, &index),
-            width > 0, height > 0, report.x > 0, report.y > 0
+        if Scan.byte(UInt8(ascii: "("), line, &index), let size = pair(), size.x > 0, size.y > 0, place.x > 0,
+            place.y > 0
         {
-            x.resolution = report.x / width
-            y.resolution = report.y / height
+            x.resolution = place.x / size.x
+            y.resolution = place.y / size.y
         }
         device = DeviceDescription(x: x, y: y)
+        return place
     }
 
     // MARK: Frames
