@@ -116,25 +116,30 @@ extension CameraEvent {
     /// Milliseconds of the camera's clock; `nil` for events without a time.
     public var timeMs: Double? { facts.timeMs }
 
-    /// What it has in common with other events, as far as it has it.
-    private var facts: (camera: String, timeMs: Double?, seq: Int?, position: CameraPosition?) {
+    /// The type of its line.
+    var type: MessageType { facts.type }
+
+    /// Its type, and what it has in common with other events, as far as it has it.
+    @inline(__always)
+    private var facts: (type: MessageType, camera: String, timeMs: Double?, seq: Int?, position: CameraPosition?) {
         switch self {
-        case .subscribed(let subscribed): (subscribed.camera, nil, subscribed.seq, subscribed.position)
-        case .subscribedToAll: (Request.allCameras, nil, nil, nil)
-        case .moveStarted(let move), .cameraChanged(let move), .idle(let move):
-            (move.camera, move.timeMs, move.seq, move.position)
-        case .input(let input): (input.camera, input.timeMs, nil, nil)
-        case .touch(let touch): (touch.camera, touch.timeMs, nil, nil)
-        case .reset(let reset): (reset.camera, reset.timeMs, reset.seq, reset.position)
-        case .replay(let status): (status.camera, status.timeMs, nil, nil)
-        case .marker(let marker): (marker.camera, marker.timeMs, nil, nil)
-        case .leaseTaken(let lease): (lease.camera, lease.timeMs, nil, nil)
-        case .leaseEnded(let end): (end.camera, end.timeMs, nil, nil)
-        case .clock(let clock): (clock.camera, clock.timeMs, nil, nil)
-        case .motion(let motion): (motion.camera, motion.timeMs, nil, nil)
-        case .present(let told): (told.camera, nil, nil, nil)
-        case .lagged(let lagged): (lagged.camera, nil, lagged.seq, lagged.position)
-        case .removed(let camera): (camera, nil, nil, nil)
+        case .subscribed(let subscribed): (.subscribed, subscribed.camera, nil, subscribed.seq, subscribed.position)
+        case .subscribedToAll: (.subscribed, Request.allCameras, nil, nil, nil)
+        case .moveStarted(let move): (.moveStarted, move.camera, move.timeMs, move.seq, move.position)
+        case .cameraChanged(let move): (.cameraChanged, move.camera, move.timeMs, move.seq, move.position)
+        case .idle(let move): (.idle, move.camera, move.timeMs, move.seq, move.position)
+        case .input(let input): (.gesture, input.camera, input.timeMs, nil, nil)
+        case .touch(let touch): (.touch, touch.camera, touch.timeMs, nil, nil)
+        case .reset(let reset): (.reset, reset.camera, reset.timeMs, reset.seq, reset.position)
+        case .replay(let status): (.replay, status.camera, status.timeMs, nil, nil)
+        case .marker(let marker): (.marker, marker.camera, marker.timeMs, nil, nil)
+        case .leaseTaken(let lease): (.leaseTaken, lease.camera, lease.timeMs, nil, nil)
+        case .leaseEnded(let end): (.leaseEnded, end.camera, end.timeMs, nil, nil)
+        case .clock(let clock): (.clock, clock.camera, clock.timeMs, nil, nil)
+        case .motion(let motion): (.motion, motion.camera, motion.timeMs, nil, nil)
+        case .present(let told): (.present, told.camera, nil, nil, nil)
+        case .lagged(let lagged): (.lagged, lagged.camera, nil, lagged.seq, lagged.position)
+        case .removed(let camera): (.removed, camera, nil, nil, nil)
         }
     }
 
@@ -288,27 +293,6 @@ extension CameraReset: Described {
 }
 
 extension CameraEvent {
-    var type: MessageType {
-        switch self {
-        case .subscribed, .subscribedToAll: .subscribed
-        case .moveStarted: .moveStarted
-        case .cameraChanged: .cameraChanged
-        case .idle: .idle
-        case .input: .gesture
-        case .touch: .touch
-        case .reset: .reset
-        case .replay: .replay
-        case .marker: .marker
-        case .leaseTaken: .leaseTaken
-        case .leaseEnded: .leaseEnded
-        case .clock: .clock
-        case .motion: .motion
-        case .present: .present
-        case .lagged: .lagged
-        case .removed: .removed
-        }
-    }
-
     /// One of each type, before its members are read.
     static let blanks: [CameraEvent] = [
         .subscribed(.blank), .moveStarted(.blank), .cameraChanged(.blank), .idle(.blank),
