@@ -57,7 +57,7 @@ struct WebTouches {
         play(&fingers)
         if let dispatch = value.dispatch {
             format = .devTools
-            try read(dispatch, value.requestTime, &fingers)
+            try read(dispatch, &fingers)
         } else if let type = value.type {
             guard let kind = Kind(rawValue: type) else { return }
             guard let timeMs = value.timeStamp, FingerFrames.isTime(timeMs) else { throw Damaged() }
@@ -118,13 +118,10 @@ struct WebTouches {
 
     /// Reads a message, whose points are all fingers that are down; unless a second finger started alone while another
     /// one was down: then each finger has its own messages, as Puppeteer writes them.
-    private mutating func read(
-        _ dispatch: WebValue.Dispatch, _ requestTime: Double?, _ fingers: inout FingerFrames
-    ) throws(Damaged) {
-        guard
-            let timeMs = dispatch.timestamp.map({ $0 * 1000 }) ?? requestTime
-                ?? fingers.nextStep().map({ Double($0) / 1000 })
-        else { throw Damaged(isTimeless: true) }
+    private mutating func read(_ dispatch: WebValue.Dispatch, _ fingers: inout FingerFrames) throws(Damaged) {
+        guard let timeMs = dispatch.timeMs ?? fingers.nextStep().map({ Double($0) / 1000 }) else {
+            throw Damaged(isTimeless: true)
+        }
         guard FingerFrames.isTime(timeMs) else { throw Damaged() }
         let points = dispatch.touchPoints
         switch dispatch.type {

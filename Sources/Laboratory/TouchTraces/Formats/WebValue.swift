@@ -11,24 +11,19 @@ struct WebValue {
         var y: Double
     }
 
-    struct Size {
-        var width: Double?
-        var height: Double?
-    }
-
-    /// The parameters of `Input.dispatchTouchEvent`.
-    struct Dispatch {
-        var type: String
-        var touchPoints: [Touch]
-        /// Seconds since 1970.
-        var timestamp: Double?
-    }
+    /// The parameters of `Input.dispatchTouchEvent`, and when Chrome saw it, in milliseconds.
+    typealias Dispatch = (type: String, touchPoints: [Touch], timeMs: Double?)
 
     /// A source of a WebDriver script: everything one finger does, an action for each tick.
     struct Source {
         var type: String
         var id: String
         var actions: [Action]
+
+        fileprivate init(_ json: JSONValue) throws(Damaged) {
+            (type, id) = (try json.member("type", \.string), try json.member("id", \.string))
+            actions = try json.all("actions", Action.init)
+        }
     }
 
     struct Action {
@@ -39,6 +34,12 @@ struct WebValue {
         var y: Double?
         /// `viewport`, `pointer`, or else an element of the page, whose position is unknown.
         var origin: String
+
+        fileprivate init(_ json: JSONValue) throws(Damaged) {
+            (type, duration) = (try json.member("type", \.string), try json.number("duration"))
+            (x, y) = (try json.number("x"), try json.number("y"))
+            origin = json["origin"].map { $0.string ?? "element" } ?? "viewport"
+        }
     }
 
     // Members of a page's event.
@@ -49,13 +50,11 @@ struct WebValue {
     var x: Double?
     var y: Double?
     /// The viewport, from a script or an object of its own.
-    var viewport: Size?
+    var viewport: (width: Double?, height: Double?)?
     /// The header of the trace that was exported, besides the viewport.
     var header: ToldHeader?
-    // Members of a message to Chrome.
+    /// A message to Chrome.
     var dispatch: Dispatch?
-    /// When Chrome's own protocol monitor saw the message, in milliseconds.
-    var requestTime: Double?
     // Members of a WebDriver script.
     var sources: [Source]?
 
@@ -69,18 +68,17 @@ struct WebValue {
     init(_ text: Span<UInt8>) throws(Damaged) {
         guard let json = try? JSONValue(reading: text), let members = json.object else { throw Damaged() }
         if members["method"] == .string(Self.viewportMethod) {
-            viewport = try? Size(members["params"])
+            viewport = Self.size(members["params"])
             header = ToldHeader(members["params"]?["trace"])
             return
         }
         if let method = members["method"] {
             guard method == .string(Self.dispatchMethod) else { return }
-            dispatch = try Dispatch(members["params"] ?? .null)
-            requestTime = try json.number("requestTime")
+            dispatch = try Self.dispatch(members["params"] ?? .null, seenMs: try json.number("requestTime"))
             return
         }
         type = members["type"]?.string
-        viewport = try? Size(members["viewport"])
+        viewport = Self.size(members["viewport"])
         header = ToldHeader(members["trace"])
         if members["actions"] != nil {
             // A script's sources are in an object, or in an array whose elements come here one at a time.
@@ -96,6 +94,24 @@ struct WebValue {
         pointerId = try json.number("pointerId")
         x = try json.number("clientX")
         y = try json.number("clientY")
+    }
+
+    /// Reads a size, whose members may be missing.
+    private static func size(_ json: JSONValue?) -> (width: Double?, height: Double?)? {
+        guard let json, json.object != nil else { return nil }
+        return try? (json.number("width"), json.number("height"))
+    }
+
+    /// - Parameter seenMs: when Chrome's own protocol monitor saw the message; its own time is in seconds since 1970.
+    private static func dispatch(_ json: JSONValue, seenMs: Double?) throws(Damaged) -> Dispatch {
+        var index = 0.0
+        let points = try json.all("touchPoints") { point throws(Damaged) in
+            defer { index += 1 }
+            let (x, y) = (try point.member("x", \.number), try point.member("y", \.number))
+            return Touch(identifier: try point.number("id") ?? index, x: x, y: y)
+        }
+        let timeMs = try json.number("timestamp").map { $0 * 1000 }
+        return (try json.member("type", \.string), points, timeMs ?? seenMs)
     }
 }
 
@@ -124,39 +140,5 @@ extension WebValue.Touch {
     fileprivate init(_ json: JSONValue) throws(Damaged) {
         identifier = try json.member("identifier", \.number)
         (x, y) = (try json.member("clientX", \.number), try json.member("clientY", \.number))
-    }
-}
-
-extension WebValue.Size {
-    fileprivate init(_ json: JSONValue?) throws(Damaged) {
-        guard let json, json.object != nil else { throw Damaged() }
-        (width, height) = (try json.number("width"), try json.number("height"))
-    }
-}
-
-extension WebValue.Dispatch {
-    fileprivate init(_ json: JSONValue) throws(Damaged) {
-        var index = 0.0
-        touchPoints = try json.all("touchPoints") { point throws(Damaged) in
-            defer { index += 1 }
-            let (x, y) = (try point.member("x", \.number), try point.member("y", \.number))
-            return WebValue.Touch(identifier: try point.number("id") ?? index, x: x, y: y)
-        }
-        (type, timestamp) = (try json.member("type", \.string), try json.number("timestamp"))
-    }
-}
-
-extension WebValue.Source {
-    fileprivate init(_ json: JSONValue) throws(Damaged) {
-        (type, id) = (try json.member("type", \.string), try json.member("id", \.string))
-        actions = try json.all("actions", WebValue.Action.init)
-    }
-}
-
-extension WebValue.Action {
-    fileprivate init(_ json: JSONValue) throws(Damaged) {
-        (type, duration) = (try json.member("type", \.string), try json.number("duration"))
-        (x, y) = (try json.number("x"), try json.number("y"))
-        origin = json["origin"].map { $0.string ?? "element" } ?? "viewport"
     }
 }
