@@ -11,10 +11,12 @@ import Touches
 package struct CanonicalScript: Equatable, Sendable {
     /// What the fingers do in one tick.
     package struct Tick: Equatable, Sendable {
+        /// When it ends, in milliseconds.
+        package let timeMs: Double
         /// The number of frames of 33.3 ms that it takes.
         package let count: Int
-        /// The fingers that are down at its end, by slot; each stays in its slot until it lifts.
-        package let fingers: [ScreenPoint?]
+        /// The fingers that are down before it and at its end, by slot; each stays in its slot until it lifts.
+        package let before, fingers: [ScreenPoint?]
     }
 
     /// The screen, in points.
@@ -27,7 +29,7 @@ package struct CanonicalScript: Equatable, Sendable {
     /// The number of positions outside the screen, moved to its edge.
     package private(set) var clamped = 0
     /// The maximum number of fingers at a time.
-    package private(set) var slots = 0
+    package let slots: Int
 
     private static let tickMs = BrowserTick.frameMs
     /// How long fingers rest before the last one lifts, in milliseconds.
@@ -35,8 +37,8 @@ package struct CanonicalScript: Equatable, Sendable {
     /// The maximum duration and movement of a tap, in milliseconds and points.
     private static let tap = (timeMs: 300.0, points: 8.0)
 
-    private var fingers: [ScreenPoint?] = []
-    private var numbers: [Int?] = []
+    private var fingers: [ScreenPoint?]
+    private var numbers: [Int?]
 
     /// The maximum total time with fingers down, in milliseconds: each 33 ms take a tick.
     package static let longestMs = 36_000_000.0
@@ -47,6 +49,8 @@ package struct CanonicalScript: Equatable, Sendable {
         let sessions = Self.sessions(script.frames)
         let touchedMs = sessions.reduce(0) { $0 + ($1.last?.timeMs ?? 0) - ($1.first?.timeMs ?? 0) }
         guard touchedMs <= Self.longestMs else { return nil }
+        slots = sessions.joined().map { Set($0.touches.map(\.id)).count }.max() ?? 0
+        (fingers, numbers) = (Array(repeating: nil, count: slots), Array(repeating: nil, count: slots))
         var previous: TouchFrame?
         var pause = 0.0
         for session in sessions {
@@ -78,7 +82,11 @@ package struct CanonicalScript: Equatable, Sendable {
 
     // MARK: Ticks
 
-    private mutating func tick(_ count: Int = 1) { ticks.append(Tick(count: count, fingers: fingers)) }
+    private mutating func tick(_ count: Int = 1) {
+        let before = ticks.last?.fingers ?? Array(repeating: nil, count: slots)
+        let timeMs = (ticks.last?.timeMs ?? 0) + Double(count) * Self.tickMs
+        ticks.append(Tick(timeMs: timeMs, count: count, before: before, fingers: fingers))
+    }
 
     private mutating func perform(_ session: [TouchFrame]) {
         guard let first = session.first, let last = session.last else { return }
@@ -118,13 +126,8 @@ package struct CanonicalScript: Equatable, Sendable {
             tick()
         }
         for touch in touches where !numbers.contains(touch.id) {
-            let index = numbers.firstIndex(of: nil) ?? numbers.count
-            if index == numbers.count {
-                numbers.append(nil)
-                fingers.append(nil)
-            }
+            guard let index = numbers.firstIndex(of: nil) else { continue }
             (numbers[index], fingers[index]) = (touch.id, whole(touch.position))
-            slots = max(slots, numbers.count)
             tick()
         }
     }
@@ -180,11 +183,11 @@ package struct CanonicalScript: Equatable, Sendable {
     package var script: FingerScript {
         var script = FingerScript(viewport: viewport)
         script.header = header
-        script.frames = steps.map { step in
-            let touches = step.now.enumerated().compactMap { slot, position in
+        script.frames = ticks.map { tick in
+            let touches = tick.fingers.enumerated().compactMap { slot, position in
                 position.map { Touch(id: slot, position: $0) }
             }
-            return TouchFrame(timeMs: step.timeMs, touches: touches)
+            return TouchFrame(timeMs: tick.timeMs, touches: touches)
         }
         return script
     }

@@ -32,15 +32,15 @@ extension TouchExport {
                 + bigEndian(pressure) + [UInt8](repeating: 0, count: 8)
         }
         var steps: [ScrcpyMessages] = []
-        for step in canonical.steps {
+        for tick in canonical.ticks {
             var bytes: [UInt8] = []
-            for (slot, (old, now)) in zip(step.before, step.now).enumerated() where old != now {
+            for (slot, (old, now)) in zip(tick.before, tick.fingers).enumerated() where old != now {
                 guard let position = now ?? old else { continue }
                 bytes += message(now == nil ? .up : old == nil ? .down : .move, slot, position)
             }
             guard !bytes.isEmpty else { continue }
-            let lifts = step.now.enumerated().flatMap { slot, place in place.map { message(.up, slot, $0) } ?? [] }
-            steps.append(ScrcpyMessages(timeMs: step.timeMs, bytes: bytes, lifts: lifts))
+            let lifts = tick.fingers.enumerated().flatMap { slot, place in place.map { message(.up, slot, $0) } ?? [] }
+            steps.append(ScrcpyMessages(timeMs: tick.timeMs, bytes: bytes, lifts: lifts))
         }
         return steps
     }

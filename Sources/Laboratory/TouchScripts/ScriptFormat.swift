@@ -46,9 +46,10 @@ package enum ScriptFormat: String, CaseIterable, Sendable {
         func add(_ action: (Int) -> JSONValue) {
             for slot in sources.indices { sources[slot].append(action(slot)) }
         }
-        for (_, count, before, now) in script.steps {
+        for tick in script.ticks {
+            let (before, now) = (tick.before, tick.fingers)
             let moves = zip(before, now).map { $0 != nil && $1 != nil && $0 != $1 }
-            let asked = moves.contains(true) ? BrowserTick.moveMs : BrowserTick.restMs(count)
+            let asked = moves.contains(true) ? BrowserTick.moveMs : BrowserTick.restMs(tick.count)
             add { slot in
                 guard let position = now[slot], moves[slot] else { return pause(asked) }
                 return Self.move(to: position, for: asked)
@@ -138,9 +139,9 @@ package enum ScriptFormat: String, CaseIterable, Sendable {
     private static func reports(_ script: CanonicalScript) -> [(timeMs: Double, events: [(Int, Int, Int)])] {
         var reports: [(timeMs: Double, events: [(Int, Int, Int)])] = []
         var number = 0
-        for step in script.steps {
+        for tick in script.ticks {
             var events: [(Int, Int, Int)] = []
-            for (slot, (old, now)) in zip(step.before, step.now).enumerated() where old != now {
+            for (slot, (old, now)) in zip(tick.before, tick.fingers).enumerated() where old != now {
                 events.append((3, 0x2f, slot))
                 if old == nil {
                     events.append((3, 0x39, number))
@@ -152,9 +153,9 @@ package enum ScriptFormat: String, CaseIterable, Sendable {
                     events.append((3, 0x39, -1))
                 }
             }
-            let (wasDown, isDown) = (step.before.contains { $0 != nil }, step.now.contains { $0 != nil })
+            let (wasDown, isDown) = (tick.before.contains { $0 != nil }, tick.fingers.contains { $0 != nil })
             if isDown != wasDown { events.append((1, 0x14a, isDown ? 1 : 0)) }
-            if !events.isEmpty { reports.append((step.timeMs, events + [(0, 0, 0)])) }
+            if !events.isEmpty { reports.append((tick.timeMs, events + [(0, 0, 0)])) }
         }
         return reports
     }
@@ -229,19 +230,5 @@ package enum ScriptFormat: String, CaseIterable, Sendable {
 
     private static func padded(_ digits: String, _ width: Int) -> String {
         String(repeating: "0", count: max(width - digits.count, 0)) + digits
-    }
-}
-
-extension CanonicalScript {
-    /// The ticks: the time at the end, the number of frames, and the fingers of all slots before and after.
-    var steps: [(timeMs: Double, count: Int, before: [ScreenPoint?], now: [ScreenPoint?])] {
-        var (time, before) = (0.0, [ScreenPoint?](repeating: nil, count: slots))
-        return ticks.map { tick in
-            var now = tick.fingers
-            while now.count < slots { now.append(nil) }
-            defer { before = now }
-            time += Double(tick.count) * BrowserTick.frameMs
-            return (time, tick.count, before, now)
-        }
     }
 }

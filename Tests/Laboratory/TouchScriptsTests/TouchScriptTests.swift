@@ -133,7 +133,8 @@ import Traces
         var before: [ScreenPoint?] = [nil, nil]
         var rest = 0
         for tick in script.ticks {
-            let now = (0..<2).map { $0 < tick.fingers.count ? tick.fingers[$0] : nil }
+            let now = tick.fingers
+            #expect(tick.before == before)
             for place in now.compactMap({ $0 }) {
                 #expect(place.x == place.x.rounded() && place.y == place.y.rounded())
                 #expect((0..<390).contains(place.x) && (0..<844).contains(place.y))
