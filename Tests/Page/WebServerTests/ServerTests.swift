@@ -106,6 +106,8 @@ struct Running: Sendable {
             ]
             #expect(try server.post(#"{"type":"get-camera","id":1}"#, page: page) == 204)
             #expect(try first.object("camera") { $0["id"] as? Int == 1 }["seq"] as? Int == 0)
+            // From here on the server receives the camera's input.
+            _ = try second.object("camera") { $0["id"] as? String == "gimbal-web" }
             for line in lines { #expect(try server.post(line, page: page) == 204) }
             #expect(try second.object("touch")["camera"] as? String == "main")
             let gestures = try second.object("active-gestures")["gestures"] as? [String]
