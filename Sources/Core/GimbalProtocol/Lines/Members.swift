@@ -197,7 +197,8 @@ package enum Field: UInt8, CaseIterable, Sendable {
     // The fields only found at a broker.
     case follows, node, instance, generation
 
-    package var name: String { self == .isSelf ? "self" : "\(self)" }
+    private static let names = allCases.map { $0 == .isSelf ? "self" : "\($0)" }
+    package var name: String { Self.names[Int(rawValue)] }
 
     /// The names that the decoder knows.
     static let ofRequests = WordTable(allCases.prefix(through: .atWallTime).map(\.name))
