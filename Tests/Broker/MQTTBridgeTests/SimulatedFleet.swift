@@ -50,7 +50,8 @@ class SimulatedProcess {
 }
 
 private final class Session {
-    var filters: Set<String> = []
+    /// The levels of each filter.
+    var filters: [String: [[UInt8]]] = [:]
     /// Messages on their way to the client, and when they arrive.
     var down: [(due: Double, act: (SimulatedProcess) -> Void)] = []
     /// Messages on their way to the broker, in order.
@@ -138,8 +139,9 @@ final class SimulatedFleet {
         if publication.isRetained {
             retained[publication.topic] = publication.payload.isEmpty ? nil : publication.payload
         }
+        let topic = Self.levels(publication.topic)
         for process in processes {
-            guard let session = process.session, session.filters.contains(where: { Self.fits(publication.topic, $0) })
+            guard let session = process.session, session.filters.values.contains(where: { Self.fits(topic, $0) })
             else { continue }
             var delivery = Publication(publication.topic, publication.payload)
             delivery.correlation = publication.correlation
@@ -167,23 +169,28 @@ final class SimulatedFleet {
 
     func subscribe(_ filter: String, _ process: SimulatedProcess) {
         guard let session = process.session else { return }
-        session.filters.insert(filter)
-        for (topic, payload) in retained.sorted(by: { $0.key < $1.key }) where Self.fits(topic, filter) {
+        let levels = Self.levels(filter)
+        session.filters[filter] = levels
+        for (topic, payload) in retained.sorted(by: { $0.key < $1.key }) where Self.fits(Self.levels(topic), levels) {
             deliver(
                 Publication(topic, payload, isRetained: true), isAcknowledged: true, byQoS1: process.subscribesByQoS1,
                 to: session)
         }
     }
 
-    func unsubscribe(_ filter: String, _ process: SimulatedProcess) { process.session?.filters.remove(filter) }
+    func unsubscribe(_ filter: String, _ process: SimulatedProcess) { process.session?.filters[filter] = nil }
 
-    static func fits(_ topic: String, _ filter: String) -> Bool {
-        func levels(_ text: String) -> [[UInt8]] { text.utf8.split(separator: UInt8(ascii: "/")).map(Array.init) }
-        let (topic, filter) = (levels(topic), levels(filter))
-        let isOpen = filter.last == Array("#".utf8)
+    private static let (any, rest): ([UInt8], [UInt8]) = (Array("+".utf8), Array("#".utf8))
+
+    private static func levels(_ text: String) -> [[UInt8]] {
+        text.utf8.split(separator: UInt8(ascii: "/")).map(Array.init)
+    }
+
+    private static func fits(_ topic: [[UInt8]], _ filter: [[UInt8]]) -> Bool {
+        let isOpen = filter.last == rest
         let fixed = isOpen ? filter.dropLast() : filter[...]
         return (topic.count == fixed.count || (isOpen && topic.count > fixed.count))
-            && zip(topic, fixed).allSatisfy { $1 == Array("+".utf8) || $0 == $1 }
+            && zip(topic, fixed).allSatisfy { $1 == any || $0 == $1 }
     }
 
     // MARK: Time
