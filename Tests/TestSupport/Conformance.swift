@@ -25,10 +25,11 @@ public struct ConformanceCase: Sendable, CustomStringConvertible {
     public static func all() throws -> [ConformanceCase] {
         try Files.list("Protocols/conformance", "json").flatMap { file in
             let topic = try JSON(String(contentsOf: file, encoding: .utf8))
-            return (topic["cases"]?.array ?? []).map {
+            let cases = topic["cases"]?.array ?? []
+            return cases.map { one -> ConformanceCase in
                 ConformanceCase(
-                    file: file.deletingPathExtension().lastPathComponent, name: $0["name"]?.string ?? "?",
-                    watchers: $0["watchers"]?.array?.compactMap(\.string) ?? [], steps: $0["steps"]?.array ?? [])
+                    file: file.deletingPathExtension().lastPathComponent, name: one["name"]?.string ?? "?",
+                    watchers: one["watchers"]?.array?.compactMap(\.string) ?? [], steps: one["steps"]?.array ?? [])
             }
         }
     }

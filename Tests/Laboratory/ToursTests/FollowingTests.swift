@@ -60,7 +60,8 @@ extension TourFile {
 
     @Test func aJumpInATrackIsOneKeyframeOfNoTime() throws {
         let points = (0...120).map { second in
-            (48 + Double(abs(second % 20 - 10)) * 5e-4, 11.5 + Double(second) * 5e-4, Int?(second))
+            let aside = abs(second % 20 - 10)
+            return (48 + Double(aside) * 5e-4, 11.5 + Double(second) * 5e-4, Int?(second))
         }
         let whole = try TourFile(Self.gpx(points), as: .gpx).tour.keyframes
         let jump = try TourFile(Self.gpx([(48, 11, 0)] + points), as: .gpx).tour.keyframes

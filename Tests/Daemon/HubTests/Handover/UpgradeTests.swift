@@ -200,7 +200,8 @@ private struct Layout: Decodable {
         asking.send(#"{"type":"subscribe","camera":"a"}"#)
         let epoch = try #require(asking.messages.last?["epoch"]?.string)
         resumed.send(#"{"type":"subscribe","camera":"a","since":3,"epoch":"\#(epoch)"}"#)
-        #expect(resumed.messages.map { $0["seq"]?.number } == [24] + (4...24).map(Double.init))
+        let seqs = [24.0] + (4...24).map(Double.init)
+        #expect(resumed.messages.map { $0["seq"]?.number } == seqs)
     }
 
     /// The cameras equal those of a hub that was not restarted.
