@@ -292,6 +292,7 @@ import Testing
         #expect(manager.next()?.hasPrefix("WATCHDOG=1\n") == true)
         kill(daemon.process.processIdentifier, SIGTERM)
         #expect(manager.receive() == "STOPPING=1")
+        manager.readToTheEnd()
     }
 
     @Test(.needs("systemd-socket-activate")) func itTakesTheSocketThatIsPassed() throws {

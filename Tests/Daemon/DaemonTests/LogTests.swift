@@ -141,6 +141,9 @@ import Testing
         #expect(said?.hasPrefix("EXTEND_TIMEOUT_USEC=") == true && said?.contains("\nWATCHDOG=1") == true)
         while said?.hasPrefix("EXTEND_TIMEOUT_USEC=") == true { said = manager.receive() }
         #expect(said?.hasPrefix("READY=1\n") == true)
-        #expect(daemon.end(SIGTERM) == 0)
+        kill(daemon.process.processIdentifier, SIGTERM)
+        manager.readToTheEnd()
+        daemon.process.waitUntilExit()
+        #expect(daemon.process.terminationStatus == 0)
     }
 }

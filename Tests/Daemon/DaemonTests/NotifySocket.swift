@@ -27,6 +27,9 @@ final class NotifySocket {
         return nil
     }
 
+    /// Reads until the daemon asks whether everything has been read, for which it waits at its end.
+    func readToTheEnd() { while let message = next(), !message.hasPrefix("BARRIER=1") {} }
+
     /// Returns the next datagram; `nil` if none comes within a minute.
     func next() -> String? {
         var buffer = [UInt8](repeating: 0, count: 4096)

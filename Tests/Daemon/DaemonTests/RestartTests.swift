@@ -341,7 +341,7 @@ import Testing
             // The service manager's socket is not among the closed descriptors.
             #expect(manager.receive()?.hasPrefix("READY=1\n") == true)
             #expect(try SocketClient.whenListening(place.socket).answersPing())
-            #expect(daemon.end(SIGTERM) == 0)
+            #expect(daemon.end(SIGTERM, read: manager) == 0)
         }
     }
 
@@ -421,10 +421,13 @@ private final class Child {
     deinit { if process != nil { _ = end(SIGKILL) } }
 
     /// Sends a signal, waits for the end, and returns the exit status, or the negative signal.
-    func end(_ signal: CInt) -> CInt {
+    ///
+    /// - Parameter manager: the service manager that the process notifies until its end.
+    func end(_ signal: CInt, read manager: NotifySocket? = nil) -> CInt {
         guard let process else { return -1 }
         self.process = nil
         kill(process, signal)
+        manager?.readToTheEnd()
         var status: CInt = 0
         waitpid(process, &status, 0)
         return status & 0x7f == 0 ? (status >> 8) & 0xff : -(status & 0x7f)
