@@ -99,17 +99,28 @@ private struct Scene {
 
     // MARK: Paths
 
-    @Test(arguments: CameraChange.all)
-    func restartInPlaceChangesNothingOfACamera(_ change: CameraChange) throws {
-        func play(handsOver: Bool) throws -> (JSON, [String]) {
+    /// There is one after each line. A follower and a recorder are told the same as without them.
+    @Test(arguments: CameraChange.all, [false, true])
+    func restartsInPlaceChangeNothingOfACamera(_ change: CameraChange, namesGestures: Bool) throws {
+        func play(handsOver: Bool) throws -> (JSON, [[String]]) {
             let scene = Scene()
-            scene.send(change.lines)
-            if handsOver { try scene.host.handOver() }
-            return (try scene.answer(), scene.probe())
+            let recorder = scene.host.subscriber(#","events":["gesture"]"#)
+            func send(_ lines: [String]) throws {
+                for line in lines {
+                    let name = namesGestures ? #""gesture":"x","# : ""
+                    scene.send([line.replacing(#""phase":"#, with: #"\#(name)"phase":"#)])
+                    if handsOver { try scene.host.handOver() }
+                }
+            }
+            try send(change.lines)
+            let (answer, told) = (try scene.answer(), [scene.watcher.lines(), recorder.lines()])
+            try send(CameraChange.probe)
+            scene.host.pass(4000)
+            return (answer, told + [scene.watcher.lines(), recorder.lines()])
         }
         let (alone, other) = (try play(handsOver: false), try play(handsOver: true))
         #expect(alone == other)
-        #expect(alone.1.count > 10)
+        #expect(alone.1[2].count > 10 && alone.1[3].count >= 10)
     }
 
     @Test(arguments: CameraChange.all)
