@@ -359,20 +359,6 @@ private func drag(from x: Double, _ more: String = "") -> [String] {
         }
     }
 
-    @Test func aPositionIsAbsoluteAndRestsWhenItEnds() throws {
-        let (watcher, feed) = (host.subscriber(), host.connect())
-        feed.send(position("began"))
-        feed.send(position("changed", 10))
-        feed.send(position("changed", 10))
-        feed.send(position("changed", 30))
-        #expect(
-            try events(watcher) == ["move-started gesture 0", "camera-changed gesture 10", "camera-changed gesture 30"])
-        feed.send(position("ended", 31))
-        #expect(try events(watcher) == ["camera-changed gesture 31", "idle gesture 31"])
-        host.pass(1000)
-        #expect(watcher.lines() == [])
-    }
-
     @Test func aPositionWithoutBeganBeginsAndCounts() throws {
         let (watcher, feed) = (host.subscriber(), host.connect())
         feed.send(position("changed", 10))
@@ -421,18 +407,6 @@ private func drag(from x: Double, _ more: String = "") -> [String] {
         #expect(try events(watcher).last?.hasPrefix("idle command") == true)
         feed.send(position("changed", 7))
         #expect(try events(watcher).last == "camera-changed gesture 7")
-    }
-
-    @Test func wrongPositionsAreRefused() throws {
-        let feed = host.connect()
-        for (line, code, field) in [
-            (position("changed"), "missing-field", "position"), (#"{"type":"position"}"#, "missing-field", "phase"),
-            (#"{"type":"position","phase":"changed","position":{"zoom":3}}"#, "missing-field", "position.target"),
-            (#"{"type":"position","phase":"moved"}"#, "invalid-value", "phase"),
-        ] {
-            let error = try feed.ask(line)
-            #expect(error["code"]?.string == code && error["field"]?.string == field, "\(line)")
-        }
     }
 
     @Test func aRecordingOfPositionsMakesTheSameCamera() throws {
