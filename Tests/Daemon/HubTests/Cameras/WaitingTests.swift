@@ -8,17 +8,6 @@ import Testing
 @Suite struct WaitingTests {
     private let host = HubHost()
 
-    @Test func waitIsAnsweredInTheTurnOfTheRest() throws {
-        let (feed, waiting) = (host.connect(), host.connect())
-        feed.send(#"{"type":"animate","durationMs":100,"update":{"kind":"zoom-to","zoom":9}}"#)
-        waiting.send(#"{"type":"await-idle","id":"w"}"#)
-        host.pass(99)
-        #expect(waiting.lines().isEmpty)
-        host.pass(1)
-        let rest = try JSON(waiting.lines().last ?? "")
-        #expect(rest["type"]?.string == "at-rest" && rest["position"]?["zoom"]?.number == 9)
-    }
-
     /// The next movement begins in the same turn: the answer still reports the rest.
     @Test func answerToAWaitHasThePositionAtTheRest() throws {
         let (feed, waiting) = (host.connect(), host.connect())
