@@ -11,6 +11,8 @@ package final class BrokerOutbox {
     private unowned let outside: any Surroundings
     private var pending: [(token: Int, publication: Publication)] = []
     private var lastToken = 0
+    /// The last message that went out over this connection.
+    private var lastSent = 0
     /// The oldest message that was not acknowledged when the last connection ended, and how many ended so in a row.
     private var unacknowledged = (token: 0, times: 0)
     /// How many messages were dropped. Retained messages do not count, as they are published again.
@@ -47,7 +49,7 @@ package final class BrokerOutbox {
         }
         lastToken += 1
         pending.append((lastToken, publication))
-        if isOpen, carefulUntil == 0 { outside.publish(publication, token: lastToken) }
+        if isOpen, carefulUntil == 0 { publish(publication, lastToken) }
         return true
     }
 
@@ -66,13 +68,24 @@ package final class BrokerOutbox {
     private func sendPending() {
         if pending.first?.token ?? .max > carefulUntil { carefulUntil = 0 }
         for (token, publication) in pending.prefix(carefulUntil > 0 ? 1 : pending.count) {
-            outside.publish(publication, token: token)
+            publish(publication, token)
         }
+    }
+
+    private func publish(_ publication: Publication, _ token: Int) {
+        if outside.publish(publication, token: token) { lastSent = token }
+    }
+
+    /// Sends everything, although the broker has acknowledged nothing for long.
+    func endCare() {
+        guard isOpen, carefulUntil > 0 else { return }
+        carefulUntil = 0
+        sendPending()
     }
 
     /// Opens the outbox, and sends again what was not acknowledged.
     func open() {
-        isOpen = true
+        (isOpen, lastSent) = (true, 0)
         carefulUntil = unacknowledged.times > 1 ? pending.last?.token ?? 0 : 0
         sendPending()
     }
@@ -85,6 +98,7 @@ package final class BrokerOutbox {
         pending.removeAll(where: \.publication.isRetained)
         guard isOpen else { return }
         guard let oldest = pending.first?.token else { return unacknowledged = (0, 0) }
+        guard oldest <= lastSent else { return }
         unacknowledged = (oldest, oldest == unacknowledged.token ? unacknowledged.times + 1 : 1)
         guard unacknowledged.times == Self.mostTries else { return }
         pending.removeFirst()

@@ -62,7 +62,7 @@ package protocol Surroundings: AnyObject {
     /// Whether a message published now goes out at once, and not after others that the broker has not taken yet.
     var hasRoom: Bool { get }
     /// Sends a message to the broker if there is a connection. Its token comes back in `acknowledged`.
-    func publish(_ publication: Publication, token: Int?)
+    @discardableResult func publish(_ publication: Publication, token: Int?) -> Bool
     /// Subscribes; subscribing again sends the retained messages once more.
     func subscribe(_ filter: String)
     func unsubscribe(_ filter: String)

@@ -110,8 +110,10 @@ struct GimbalMQTT: ParsableCommand {
     var offsetBearing = 0.0
 
     @Option(
-        "Show each followed position after this fixed delay, whatever the network does: 10ms to 5s, or 0 for none.",
-        "time")
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "Show each followed position after this fixed delay, whatever the network does: 10ms to 5s, or 0 for none.",
+            valueName: "time"))
     var playOut: Milliseconds?
 
     @Flag(help: "Keep the local camera's viewport, for a screen of another size.")
@@ -126,7 +128,9 @@ struct GimbalMQTT: ParsableCommand {
     @Option("The size of each screen, in points.", "width,height")
     var screen: Pair?
 
-    @Option("How much the frames between screens hide, in points.", "x,y")
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("How much the frames between screens hide, in points.", valueName: "x,y"))
     var bezel: Pair?
 
     @Option("Send the followed view to Google Earth, as ViewSync datagrams.", "host:port")

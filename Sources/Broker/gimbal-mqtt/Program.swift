@@ -99,7 +99,7 @@ final class Program: Surroundings {
     }
 
     /// Whether the broker has not taken everything from the node; one that is not the owner publishes nothing.
-    private var hasUnacknowledged: Bool { node.map { $0.isOwner && $0.unacknowledged > 0 } ?? false }
+    private var hasUnacknowledged: Bool { node.map { $0.isOwner && $0.hasUnacknowledged } ?? false }
 
     private var deadline: Double? {
         var end: Double?
@@ -178,9 +178,10 @@ final class Program: Surroundings {
 
     var hasRoom: Bool { broker.connection?.hasRoom ?? false }
 
-    func publish(_ publication: Publication, token: Int?) {
-        guard let number = broker.connection?.publish(publication), let token else { return }
-        tokens[number] = token
+    func publish(_ publication: Publication, token: Int?) -> Bool {
+        guard let number = broker.connection?.publish(publication) else { return false }
+        if let token { tokens[number] = token }
+        return true
     }
 
     func subscribe(_ filter: String) {

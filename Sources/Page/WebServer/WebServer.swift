@@ -205,7 +205,8 @@ package enum WebServer {
             }
         } catch {
             let name = if case .address(let host, let port) = listening { "\(host) port \(port)" } else { "the socket" }
-            throw StartError(description: "cannot listen on \(name): \(error)")
+            let reason = (error as? IOError).map { unsafe String(cString: strerror($0.errnoCode)) } ?? "\(error)"
+            throw StartError(description: "cannot listen on \(name): \(reason)")
         }
     }
 

@@ -597,6 +597,39 @@ import Testing
         #expect(fleet.state?.word == .ready)
     }
 
+    @Test func connectionsThatEndBeforeAMessageGoesOutDropNothing() throws {
+        let (fleet, source, _) = pair(events: true)
+        let client = foreign(fleet, "gimbal/left/main/event")
+        fleet.fatal = ["gimbal/left/main/event"]
+        fleet.hosts[0].connect().send(#"{"type":"move","update":{"kind":"zoom-in"}}"#)
+        fleet.pass(1000)
+        #expect(fleet.ended == 1)
+        fleet.fatal = []
+        for _ in 0..<5 {
+            fleet.connect(source)
+            // It is over before the node knows.
+            source.endSession()
+            fleet.pass(10_100)
+            source.disconnected()
+        }
+        fleet.connect(source)
+        fleet.pass(3000)
+        #expect(!source.log.contains { $0.hasPrefix("dropped") })
+        #expect(texts(client).contains { $0.contains(#""type":"camera-changed""#) })
+    }
+
+    @Test(arguments: [#"[1,[2]]"#, "1.5", "true", "9007199254740993", #""\#(String(repeating: "x", count: 257))""#])
+    func aRequestWithAnIdThatTheDaemonRefusesIsRefused(id: String) {
+        let (fleet, source, _) = pair()
+        let client = foreign(fleet, "answers")
+        source.receive(
+            Publication("gimbal/left/main/get", Array(#"{"type":"ping","id":\#(id)}"#.utf8), responseTopic: "answers"))
+        fleet.pass(20)
+        let answer =
+            #"{"type":"error","code":"invalid-value","field":"id","message":"id must be an integer, or a string of at most 256 bytes"}"#
+        #expect(texts(client) == [answer])
+    }
+
     @Test func aNodeThatClaimsToSpeakAllTheTimeIsNotFoundSilentAllTheTime() {
         let (fleet, source, follower) = pair()
         source.die()
@@ -611,7 +644,7 @@ import Testing
     }
 
     @Test func aClientThatMayOnlyWatchIsNoMirror() throws {
-        let (fleet, _, _) = pair()
+        let (fleet, source, _) = pair()
         let about = JSON.string(#"{"type":"mirror","camera":"main","follows":[{"node":"other","camera":"main"}]}"#)
         let hello = #"{"type":"hello","version":1,"about":\#(about.text)}"#
         func chain(_ role: Role) -> [String]? {
@@ -621,6 +654,8 @@ import Testing
                 .map(\.node)
         }
         fleet.hosts[0].connect().send(#"{"type":"get-camera"}"#)
+        #expect(chain(.watchOnly(because: "of the socket")) == [])
+        source.receive(Publication("gimbal/left/main/get", Array(hello.utf8)))
         #expect(chain(.watchOnly(because: "of the socket")) == [])
         #expect(chain(.everything) == ["other"])
     }
@@ -1389,6 +1424,6 @@ import Testing
         #expect(follower.mirror?.isThere == true, "seed \(seed)")
         let kept = fleet.text("gimbal/left/main/camera") ?? ""
         #expect(kept.contains(expected) && kept.contains(#""moving":false"#), "seed \(seed): \(kept)")
-        #expect(source.node?.unacknowledged == 0 && source.node?.feedCount == 0, "seed \(seed)")
+        #expect(source.node?.hasUnacknowledged == false && source.node?.feedCount == 0, "seed \(seed)")
     }
 }

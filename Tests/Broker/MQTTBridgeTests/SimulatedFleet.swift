@@ -32,6 +32,9 @@ class SimulatedProcess {
     let will: Publication?
     /// The broker's side of the connection; `nil` while there is none.
     fileprivate var session: Session?
+
+    /// Ends its connection, which it does not know yet.
+    func endSession() { session = nil }
     var received: [Publication] = []
 
     init(_ fleet: SimulatedFleet, will: Publication? = nil) {
@@ -256,8 +259,9 @@ final class SimulatedBridge: SimulatedProcess {
 
         var hasRoom: Bool { !bridge.fleet.random.chance(bridge.fleet.weather.congestion) }
 
-        func publish(_ publication: Publication, token: Int?) {
+        func publish(_ publication: Publication, token: Int?) -> Bool {
             bridge.fleet.publish(publication, from: bridge, token: token)
+            return bridge.session != nil
         }
 
         func subscribe(_ filter: String) { bridge.fleet.subscribe(filter, bridge) }

@@ -29,8 +29,8 @@ struct Submission {
     let responseTopic: String?
     let correlation: [UInt8]?
     private(set) var publisher: Publisher
-    var isBatch = false
-    var requests: [JSONObject] = []
+    private(set) var isBatch = false
+    private(set) var requests: [JSONObject] = []
     /// Which of the requests causes the refusal; the first one if the line as a whole does.
     private(set) var requestAtFault = 0
     /// The line's number, if its publisher counts its lines.
@@ -81,6 +81,12 @@ struct Submission {
 
     /// Makes a request name the topic's camera, and checks that the topic may carry it.
     private func address(_ request: inout JSONObject) throws(GimbalError) {
+        if let id = request["id"], !id.isRequestID {
+            request["id"] = nil
+            throw GimbalError(
+                .invalidValue, field: "id",
+                "id must be an integer, or a string of at most \(RequestDecoder.longestID) bytes")
+        }
         guard let word = request["type"]?.string else {
             throw GimbalError(.missingField, field: "type", "type is missing")
         }
@@ -97,8 +103,8 @@ struct Submission {
         request["camera"] = .string(camera)
         // A publisher that may only ask must not create cameras, as on a socket.
         if inlet == .get { request["create"] = .bool(false) }
-        request["feed"] = nil
-        request["number"] = nil
+        // What a client says about itself would be said about the bridge, as queries share a connection.
+        for member in ["feed", "number", "about"] { request[member] = nil }
     }
 
     /// Whether its answer waits until a camera rests.
@@ -107,12 +113,35 @@ struct Submission {
     /// The ids by which the publisher knows its requests.
     var ids: [JSONValue?] { requests.map { $0["id"] } }
 
-    /// Returns the line for the daemon, with requests numbered from `first` on.
-    func line(numbered first: Int) -> [UInt8] {
+    /// Returns the line for the daemon, with requests numbered from `first` on, and forgets all but their types and
+    /// ids: the answer may take minutes.
+    mutating func takeLine(numbered first: Int) throws(GimbalError) -> [UInt8] {
         var values = requests
         for index in values.indices { values[index]["id"] = .number(Double(first + index)) }
         let json: JSONValue = isBatch ? .array(values.map { .object($0) }) : .object(values[0])
-        return json.bytes + [UInt8(ascii: "\n")]
+        let line = json.bytes
+        guard line.count <= RequestDecoder.longestLine else {
+            throw GimbalError(
+                .lineTooLong,
+                "with camera and ids, the line has \(line.count) bytes; it may have \(RequestDecoder.longestLine)")
+        }
+        for index in requests.indices {
+            let request = requests[index]
+            requests[index] = JSONObject()
+            for member in ["type", "id"] { requests[index][member] = request[member] }
+        }
+        return line + [UInt8(ascii: "\n")]
+    }
+}
+
+extension JSONValue {
+    /// Whether the daemon accepts it as the id of a request.
+    fileprivate var isRequestID: Bool {
+        switch self {
+        case .string(let text): text.utf8.count <= RequestDecoder.longestID
+        case .number(let number): number == number.rounded() && abs(number) <= 9_007_199_254_740_991
+        default: false
+        }
     }
 }
 
@@ -175,7 +204,6 @@ private final class Feed: DaemonReader {
     /// A line that is not fully answered.
     private struct Pending {
         let submission: Submission
-        let ids: [JSONValue?]
         var answers: [Int: [UInt8]] = [:]
         /// The number of requests that the daemon has not answered.
         var unanswered: Int
@@ -227,11 +255,15 @@ private final class Feed: DaemonReader {
         return pending.values.count { isSame($0.submission.publisher) } >= Self.mostPendingOfOne
     }
 
-    func send(_ submission: Submission) {
+    /// Returns the line of a submission as it goes to the daemon.
+    func line(of submission: inout Submission) throws(GimbalError) -> [UInt8] {
+        try submission.takeLine(numbered: (lastLine + 1) * RequestDecoder.largestBatch)
+    }
+
+    func send(_ line: [UInt8], of submission: Submission) {
         lastLine += 1
-        let ids = submission.ids
-        pending[lastLine] = Pending(submission: submission, ids: ids, unanswered: ids.count)
-        connection?.send(submission.line(numbered: lastLine * RequestDecoder.largestBatch))
+        pending[lastLine] = Pending(submission: submission, unanswered: submission.requests.count)
+        connection?.send(line)
     }
 
     func received(_ line: ArraySlice<UInt8>, at now: Double) {
@@ -245,7 +277,8 @@ private final class Feed: DaemonReader {
             return replies.send(answer, id: nil, to: waiting.submission)
         }
         let (number, index) = id.quotientAndRemainder(dividingBy: RequestDecoder.largestBatch)
-        guard let waiting = pending[number], index < waiting.ids.count, waiting.answers[index] == nil else { return }
+        guard let waiting = pending[number], index < waiting.submission.requests.count, waiting.answers[index] == nil
+        else { return }
         pending[number]?.unanswered -= 1
         if !waiting.isRefused {
             pending[number]?.answers[index] = Array(line)
@@ -279,7 +312,7 @@ private final class Feed: DaemonReader {
         let answers = done.answers.mapValues { ReceivedLine($0[...]) }
         let errors = answers.filter { $0.value.error != nil }.sorted { $0.key < $1.key }
         let atFault = errors.first { $0.value.error?.field != nil }?.key ?? errors.first?.key
-        for (index, id) in done.ids.enumerated() {
+        for (index, id) in done.submission.ids.enumerated() {
             guard let answer = answers[index] else { continue }
             let isBare = answer.type == .ok || answer.error != nil
             if id != nil || index == atFault || !isBare { replies.send(answer, id: id, to: done.submission) }
@@ -410,6 +443,8 @@ final class Feeds {
             throw GimbalError(
                 .limitReached, "too many of these queries are waiting for an answer; this one was not accepted")
         }
+        var submission = submission
+        let line = try feed.line(of: &submission)
         // A line that was not accepted may come again with its number.
         if let number = submission.number, submission.inlet != .get { feed.lastNumber = number }
         if missing > 0, let number = submission.number {
@@ -418,7 +453,7 @@ final class Feeds {
                 GimbalError(.missedLines, field: "number", "\(missing) lines before number \(number) did not arrive"),
                 id: nil, to: submission)
         }
-        feed.send(submission)
+        feed.send(line, of: submission)
     }
 
     // MARK: Time

@@ -61,6 +61,8 @@ package final class Node {
     private var lastDropped = 0
     private var nextComplaint = -Double.infinity
     private var isEnding = false
+    /// Whether there was no room for the last state.
+    private var lacksLastState = false
 
     package init(_ settings: Settings, _ outside: any Surroundings) {
         (self.settings, self.outside) = (settings, outside)
@@ -73,8 +75,8 @@ package final class Node {
 
     /// Whether this process is the node.
     package var isOwner: Bool { claim.isOwner }
-    /// How many messages the broker has not acknowledged.
-    package var unacknowledged: Int { outbox.count }
+    /// Whether the broker has not taken everything.
+    package var hasUnacknowledged: Bool { outbox.count > 0 || lacksLastState }
     /// How many publishers have a connection to the daemon.
     package var feedCount: Int { feeds.count }
 
@@ -230,7 +232,9 @@ package final class Node {
         feeds.advance(to: now)
         tellDropped(at: now)
         lookAtClock(at: now)
-        if toldChanges != cameras.changes || nextState.map({ $0 <= now }) == true { tellState(at: now) }
+        let isDue = nextState.map { $0 <= now } == true
+        if isDue { outbox.endCare() }
+        if isDue || toldChanges != cameras.changes { tellState(at: now) }
     }
 
     // MARK: The end
@@ -241,7 +245,7 @@ package final class Node {
             cameras.tellRest(at: now)
             var state = state(.disconnected, reason: "the bridge has ended")
             (state.interval, state.clock) = (nil, nil)
-            outbox.send(Publication(topics.state, state.payload, isRetained: true))
+            lacksLastState = !outbox.send(Publication(topics.state, state.payload, isRetained: true))
         }
         close()
     }

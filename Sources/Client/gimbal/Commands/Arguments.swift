@@ -9,7 +9,7 @@ struct SocketOptions: ParsableArguments {
     var socket: String?
 
     @Option(
-        "Give up after this time, such as 500ms, 5s or 2m (default: 5s for an answer, no limit for a movement).",
+        "Give up after this time, such as 500ms, 5s or 2m (default: 5s for an answer, no limit for a movement or a lease).",
         "time")
     var timeout: Milliseconds?
 

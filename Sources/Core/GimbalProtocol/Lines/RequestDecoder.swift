@@ -29,7 +29,7 @@ package struct Rejection: Error {
     package static let longestLine = 65536
     /// The default limit of objects in an array.
     package static let largestBatch = 64
-    static let longestID = 256
+    package static let longestID = 256
     static let longestLabel = 64
     /// The maximum length of a marker's label, in bytes.
     package static let longestMarker = 256
