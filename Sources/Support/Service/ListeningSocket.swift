@@ -73,11 +73,10 @@ package final class ListeningSocket: Codable {
         let descriptor = try System.makeStreamSocket(blocks: false)
         var isBound = false
         do throws(SystemError) {
-            // Until group and mode are set as requested, only the owner may connect.
+            // Until group and mode are set as requested, only the owner may connect: the file gets the socket's mode.
+            guard fchmod(descriptor, 0o600) == 0 else { throw SystemError("fchmod of a socket") }
             let bound = try unsafe System.withAddress(path) { address, length in
-                let before = umask(0o177)
-                defer { _ = umask(before) }
-                return unsafe bind(descriptor, address, length)
+                unsafe bind(descriptor, address, length)
             }
             guard bound == 0 else { throw SystemError("bind \(path)") }
             isBound = true

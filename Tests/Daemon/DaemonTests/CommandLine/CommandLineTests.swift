@@ -284,7 +284,7 @@ func subcommands() throws -> [String] {
         let commands = block.split(separator: "\n").filter { $0.hasPrefix("gimbal ") }
         // Other tests run what goes on until ^C.
         let ending = commands.filter { !$0.contains("until ^C") }
-        #expect(ending.count > 15 && ending.count == commands.count - 2)
+        #expect(ending.count > 10 && ending.count == commands.count - 2)
         let folder = Folder()
         try FileManager.default.createSymbolicLink(
             atPath: folder.path("Protocols"), withDestinationPath: Files.root.appendingPathComponent("Protocols").path)
