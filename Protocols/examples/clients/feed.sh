@@ -1,7 +1,7 @@
 #!/bin/bash
 # Sends requests from standard input to gimbald, one line of JSON each, and prints where its camera is after each:
-# latitude, longitude, zoom, bearing and viewing angle. Ends with status 1 at the first that is refused, with jq's at a line
-# that is no JSON. Needs socat and jq.
+# latitude, longitude, zoom, bearing and viewing angle. Ends with status 1 at the first that is refused, with that of jq
+# at a line that is no JSON. Needs socat and jq.
 #
 #   feed.sh <<<'{"type":"move","update":{"kind":"zoom-to","zoom":12}}'
 set -o pipefail

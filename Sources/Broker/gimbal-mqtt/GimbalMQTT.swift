@@ -32,10 +32,11 @@ struct GimbalMQTT: ParsableCommand {
 
             Examples:
               gimbal-mqtt --broker mqtt://localhost --node left
-              gimbal-mqtt --broker mqtts://broker --credentials mqtt.conf --node k7 --events
+              gimbal-mqtt --broker mqtts://host --credentials mqtt.conf --node k7 --events
               gimbal-mqtt --broker mqtt://broker.example --follow left/main --as main
-              gimbal-mqtt --broker mqtt://wall --follow guide/main --tile 0,0 --of 3,1
-              gimbal-mqtt --broker mqtt://wall --follow a/main --viewsync 10.42.42.255:21567
+              gimbal-mqtt --broker mqtt://wall --follow guide/main --as main \\
+                --tile 0,0 --of 3,1 --screen 1080,1920
+              gimbal-mqtt --broker mqtt://lan --follow a/main --viewsync 10.42.42.255:21567
 
             Files:
               --credentials FILE   lines such as "user = NAME" and "password = WORDS"; must not be readable by other users. \

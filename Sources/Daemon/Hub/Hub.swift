@@ -168,8 +168,7 @@ import GimbalProtocol
         let outcome = parts.sender.send(to: peer)
         // Reading from the connection will show whether the client is gone altogether.
         if outcome == .broken { stopSending(to: peer) }
-        parts.subscriptions.announceNewCameras(to: peer)
-        parts.subscriptions.startPutOffRecorders(of: peer, at: now)
+        parts.subscriptions.goOn(with: peer, at: now)
         switch outcome {
         case .sent, .broken: closeIfDone(peer, at: now)
         case .unfinished, .blocked: continueInput(of: peer)
@@ -191,6 +190,7 @@ import GimbalProtocol
     }
 
     /// Gives a peer a turn if its input has waited until it had read enough.
+    @inline(__always)
     private func continueInput(of peer: Peer) {
         if peer.input.isUnfinished, intake.isReady(peer) { parts.turns.join(peer) }
     }

@@ -151,7 +151,7 @@ import Testing
     }
 
     @Test func aSummaryBreaksBetweenItsWordsAlone() {
-        let words: [PrintableText] = ["pan.ndjson:", "1,234 events,", "0 rejected,", "1,200 frames,", "0:12.345"]
+        let words: [PrintableText] = ["pan.ndjson:", "1,234 lines,", "0 rejected,", "1,200 frames,", "0:12.345"]
         for columns in 15...80 {
             let lines = folded(words.map { Piece($0) }, columns)
             #expect(lines.allSatisfy { width($0) <= columns })

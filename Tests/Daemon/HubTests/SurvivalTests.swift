@@ -110,6 +110,8 @@ private struct Scene {
                     let name = namesGestures ? #""gesture":"x","# : ""
                     scene.send([line.replacing(#""phase":"#, with: #"\#(name)"phase":"#)])
                     if handsOver { try scene.host.handOver() }
+                    // Motions go on beyond the restart.
+                    scene.host.pass(20)
                 }
             }
             try send(change.lines)

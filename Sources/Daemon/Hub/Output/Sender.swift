@@ -286,10 +286,11 @@ final class Sender {
 
     /// Serves a queued peer. If this emits something, such as the end of a lease with the end of a connection, it is
     /// still to be sent to those that have been served.
+    @inline(__always)
     private func serveQueued(_ peer: Peer, _ serve: (Peer) -> Void) {
         guard peer.output.dequeue() else { return }
         serve(peer)
-        changed.removeAll()
+        if !changed.isEmpty { changed.removeAll() }
     }
 
     /// Serves each late peer once, until there is no time left. Then turns are short until there is: what others emit

@@ -23,6 +23,8 @@ struct PeerSubscriptions {
     fileprivate(set) var hasPutOffRecorders = false
 
     var isEmpty: Bool { all.isEmpty && toAll == nil }
+    /// Whether something was not begun because the peer left too many replies unread.
+    fileprivate var haveWaited: Bool { hasPutOffRecorders || toAll?.isStale == true }
 }
 
 final class Subscriptions {
@@ -173,9 +175,16 @@ final class Subscriptions {
         followers.removeAll { $0 === peer }
     }
 
-    /// Announces to a peer that reads again the cameras that it does not know.
-    func announceNewCameras(to peer: Peer) {
-        guard peer.subscriptions.toAll?.isStale == true, hasRoom(peer) else { return }
+    /// Sends a peer that reads again what was not begun while it left too many replies unread.
+    func goOn(with peer: Peer, at now: Double) {
+        guard peer.subscriptions.haveWaited, hasRoom(peer) else { return }
+        announceNewCameras(to: peer)
+        startPutOffRecorders(of: peer, at: now)
+    }
+
+    /// Announces the cameras that a peer does not know.
+    private func announceNewCameras(to peer: Peer) {
+        guard peer.subscriptions.toAll?.isStale == true else { return }
         peer.subscriptions.toAll?.isStale = false
         let known = Set(peer.subscriptions.all.map { ObjectIdentifier($0.camera) })
         announce(registry.sorted.filter { !known.contains(ObjectIdentifier($0)) }, to: peer, Span())
@@ -254,9 +263,9 @@ final class Subscriptions {
     /// Whether a peer reads, and leaves few replies unread.
     private func hasRoom(_ peer: Peer) -> Bool { peer.output.isOpen && peer.output.unreadBytes < limits.unreadReplies }
 
-    /// Starts the recorders that were put off, once their peer reads again.
-    func startPutOffRecorders(of peer: Peer, at now: Double) {
-        guard peer.subscriptions.hasPutOffRecorders, hasRoom(peer) else { return }
+    /// Starts the recorders that were put off.
+    private func startPutOffRecorders(of peer: Peer, at now: Double) {
+        guard peer.subscriptions.hasPutOffRecorders else { return }
         peer.subscriptions.hasPutOffRecorders = false
         for recorder in peer.subscriptions.all where recorder.isPutOff {
             recorder.isPutOff = false

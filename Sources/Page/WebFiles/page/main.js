@@ -263,7 +263,7 @@ function announce({position}) {
         const {latitude, longitude} = position.target;
         $("#announcement").textContent = `${chosen} rests at ${Math.abs(latitude).toFixed(3)} degrees `
             + `${latitude < 0 ? "south" : "north"}, ${Math.abs(longitude).toFixed(3)} ${longitude < 0 ? "west" : "east"}, `
-            + `zoom ${position.zoom.toFixed(1)}, bearing ${Math.round(position.bearing)}, angle ${Math.round(position.viewingAngle)}.`;
+            + `zoom ${position.zoom.toFixed(1)}, bearing ${Math.round(position.bearing) % 360}, angle ${Math.round(position.viewingAngle)}.`;
     }, 700);
 }
 

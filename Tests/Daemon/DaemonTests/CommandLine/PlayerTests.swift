@@ -117,7 +117,7 @@ import Testing
         terminal.press("q")
         #expect(try terminal.end() == 0)
         // Output after the final status line is not drawn over.
-        let line = terminal.drawn.prefix { !$0.contains("0 events") }
+        let line = terminal.drawn.prefix { !$0.contains("0 lines") }
         #expect(line.count > 10 && line.filter { $0.count > 39 } == [])
     }
 

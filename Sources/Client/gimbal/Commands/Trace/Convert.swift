@@ -12,8 +12,8 @@ struct Convert: ParsableCommand {
             gestures from them. \(RecordingOptions.note)
 
             Positions are scaled to the device's own size at 160 points per inch, if the recording states it; \
-            otherwise its longer side is 844 points. Time counts from the recording's first frame, even one without \
-            fingers; a replay begins with the first gesture. If fingers touch several devices, the first one is \
+            otherwise its longer side is 844 points. Time counts from the first report of a touch, even one in which \
+            no finger is down; keys and empty reports before it are omitted. If fingers touch several devices, the first one is \
             followed; the others are reported, and --device-number selects them. Damaged lines are reported and \
             skipped. ^C ends a recording that comes from a pipe or a device, and the trace is complete.
 
