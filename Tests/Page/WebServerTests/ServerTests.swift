@@ -285,7 +285,7 @@ struct Running: Sendable {
             #expect(ended["cut"] == nil && ended["events"] as? Int == 1)
             #expect((ended["position"] as? [String: Any])?["zoom"] as? Double == 7)
             let refused = try server.answer("POST", "/recording?camera=left", fields, body: "no recording\n")
-            #expect(refused.status == 422 && refused.body.contains("not a recording"))
+            #expect(refused.status == 422 && refused.body.contains("nor a recording"))
             #expect(try server.answer("POST", "/recording?camera=no%20name", fields, body: trace).status == 422)
         }
     }

@@ -70,6 +70,7 @@ struct Submission {
         }
         if !publisher.isChecked, let name = requests[0]["feed"]?.string { publisher = .field(Array(name.utf8)) }
         number = requests[0]["number"]?.integer
+        try checkIDs()
         if inlet == .since, isBatch { throw GimbalError(.invalidValue, "a line to this topic is one object") }
         guard inlet != .since else { return }
         for index in requests.indices {
@@ -79,14 +80,19 @@ struct Submission {
         requestAtFault = 0
     }
 
+    /// Checks that the daemon would accept the ids, and removes the others.
+    private mutating func checkIDs() throws(GimbalError) {
+        let wrong = requests.indices.filter { requests[$0]["id"]?.isRequestID == false }
+        guard let first = wrong.first else { return }
+        for index in wrong { requests[index]["id"] = nil }
+        requestAtFault = first
+        throw GimbalError(
+            .invalidValue, field: "id",
+            "id must be an integer, or a string of at most \(RequestDecoder.longestID) bytes")
+    }
+
     /// Makes a request name the topic's camera, and checks that the topic may carry it.
     private func address(_ request: inout JSONObject) throws(GimbalError) {
-        if let id = request["id"], !id.isRequestID {
-            request["id"] = nil
-            throw GimbalError(
-                .invalidValue, field: "id",
-                "id must be an integer, or a string of at most \(RequestDecoder.longestID) bytes")
-        }
         guard let word = request["type"]?.string else {
             throw GimbalError(.missingField, field: "type", "type is missing")
         }
@@ -113,8 +119,16 @@ struct Submission {
     /// The ids by which the publisher knows its requests.
     var ids: [JSONValue?] { requests.map { $0["id"] } }
 
-    /// Returns the line for the daemon, with requests numbered from `first` on, and forgets all but their types and
-    /// ids: the answer may take minutes.
+    /// Forgets all other members of the requests: an answer may take minutes.
+    mutating func keep(_ members: [String]) {
+        for index in requests.indices {
+            let request = requests[index]
+            requests[index] = JSONObject()
+            for member in members { requests[index][member] = request[member] }
+        }
+    }
+
+    /// Returns the line for the daemon, with requests numbered from `first` on, and keeps only their types and ids.
     mutating func takeLine(numbered first: Int) throws(GimbalError) -> [UInt8] {
         var values = requests
         for index in values.indices { values[index]["id"] = .number(Double(first + index)) }
@@ -125,11 +139,7 @@ struct Submission {
                 .lineTooLong,
                 "with camera and ids, the line has \(line.count) bytes; it may have \(RequestDecoder.longestLine)")
         }
-        for index in requests.indices {
-            let request = requests[index]
-            requests[index] = JSONObject()
-            for member in ["type", "id"] { requests[index][member] = request[member] }
-        }
+        keep(["type", "id"])
         return line + [UInt8(ascii: "\n")]
     }
 }

@@ -97,6 +97,8 @@ final class MissedEvents {
         guard asking.count < Self.most else {
             throw GimbalError(.limitReached, "at most \(Self.most) may ask for missed events at a time")
         }
+        var submission = submission
+        submission.keep(["id", "since", "epoch"])
         let new = MissedEventsRequest(submission, replies) { [weak self] done in
             self?.asking.removeAll { $0 === done }
         }

@@ -61,8 +61,8 @@ package final class Node {
     private var lastDropped = 0
     private var nextComplaint = -Double.infinity
     private var isEnding = false
-    /// Whether there was no room for the last state.
-    private var lacksLastState = false
+    /// The last state, while there is no room for it.
+    private var lastState: Publication?
 
     package init(_ settings: Settings, _ outside: any Surroundings) {
         (self.settings, self.outside) = (settings, outside)
@@ -76,7 +76,7 @@ package final class Node {
     /// Whether this process is the node.
     package var isOwner: Bool { claim.isOwner }
     /// Whether the broker has not taken everything.
-    package var hasUnacknowledged: Bool { outbox.count > 0 || lacksLastState }
+    package var hasUnacknowledged: Bool { outbox.count > 0 || lastState != nil }
     /// How many publishers have a connection to the daemon.
     package var feedCount: Int { feeds.count }
 
@@ -131,6 +131,7 @@ package final class Node {
     }
 
     private func readOn() {
+        tellLastState()
         cameras.readOn()
         feeds.missed.readOn()
     }
@@ -189,13 +190,15 @@ package final class Node {
     }
 
     private func tellState(at now: Double) {
-        nextState = now + settings.interval
+        // Otherwise changes would put it off for ever while one is unacknowledged.
+        if nextState ?? now <= now { nextState = now + settings.interval }
         // A state may have megabytes, so only one is unacknowledged at a time.
         guard outbox.isOpen, !outbox.holds(topics.state) else { return }
         let absence = cameras.absence.map { "no daemon: \($0)" }
         let state = state(absence == nil ? .ready : .disconnected, reason: absence)
         // If there is no room, a later turn publishes it.
         let isSent = outbox.send(Publication(topics.state, state.payload, isRetained: true))
+        if isSent { nextState = now + settings.interval }
         toldChanges = isSent ? cameras.changes : nil
         toldSynchronized = state.clock?.isSynchronized
     }
@@ -245,10 +248,13 @@ package final class Node {
             cameras.tellRest(at: now)
             var state = state(.disconnected, reason: "the bridge has ended")
             (state.interval, state.clock) = (nil, nil)
-            lacksLastState = !outbox.send(Publication(topics.state, state.payload, isRetained: true))
+            lastState = Publication(topics.state, state.payload, isRetained: true)
+            tellLastState()
         }
         close()
     }
+
+    private func tellLastState() { if let state = lastState, outbox.send(state) { lastState = nil } }
 
     private func close() {
         isEnding = true

@@ -32,6 +32,10 @@ final class Sender {
     private var work: UInt64 = 0
     /// The work for the late ones at a time: some 5 ms, and twice that in a turn in which other peers wait.
     private static let mostWorkForLate: UInt64 = 8192
+    /// The number of times that peers are served at a time: what the end of a connection emits may end the next one.
+    private static let mostRounds = 4
+    /// The bytes of events that were copied to replies since the queue was last served.
+    private var copiedBytes = 0
     /// One more than the number of times that something was emitted, so never 0.
     private var emissions: UInt64 = 1
     private let encoder = LineEncoder()
@@ -115,17 +119,6 @@ final class Sender {
         }
     }
 
-    /// Does the same for many peers, which share a limit.
-    func putEventsFirst(for peers: some Sequence<Peer>) {
-        var pending: [[Subscription]] = []
-        for peer in peers where peer.output.lastEmission != emissions {
-            turns.add(work: peer.output.pending.count >> 5)
-            pending.append(peer.output.pending.filter { $0.delivery == .every })
-            peer.output.lastEmission = emissions
-        }
-        flush(pending)
-    }
-
     /// Copies the events that wait in some of a peer's subscriptions to its replies. A peer that reads nothing misses
     /// them: copies for each reply would cost more and more.
     func flush(_ subscriptions: some Sequence<Subscription>, of peer: Peer) {
@@ -134,22 +127,11 @@ final class Sender {
         for subscription in subscriptions { flush(subscription, backlog: &backlog, isFull) }
     }
 
-    /// Copies the events that wait in a camera's subscriptions to the replies of their peers, which share a limit.
-    func flushAll(_ subscriptions: [Subscription]) { flush(subscriptions.map { [$0] }) }
-
-    /// Copies the events that wait in subscriptions, grouped by peer, to the replies of their peers. If that is too
-    /// much for those that have fallen behind, ones with more than their share miss them: whole histories, copied for
-    /// hundreds of peers, would delay all others.
-    private func flush(_ subscriptions: [[Subscription]]) {
-        let behind = subscriptions.filter { own in
-            guard let peer = own.first?.peer else { return false }
-            return peer.output.state == .blocked || isBehind(peer)
-        }.joined().filter { $0.delivery == .every && !$0.hasMissed }
-        let most = 4 * limits.historyBytes
-        if behind.reduce(0, { $0 + $1.backlogBytes }) > most {
-            for subscription in behind where subscription.backlogBytes > most / behind.count { subscription.giveUp() }
+    /// Copies the events that wait in a camera's subscriptions to the replies of their peers, the fewest first.
+    func flushAll(_ subscriptions: [Subscription]) {
+        for subscription in subscriptions.sorted(by: { $0.backlog < $1.backlog }) {
+            flush([subscription], of: subscription.peer)
         }
-        for own in subscriptions { if let peer = own.first?.peer { flush(own, of: peer) } }
     }
 
     /// Whether a peer has clearly more to read than what is new in this turn.
@@ -171,10 +153,14 @@ final class Sender {
         let peer = subscription.peer
         let own = subscription.delivery == .every ? subscription.backlog : 0
         defer { backlog -= min(own, backlog) }
-        let isCostly = isFull || backlog > UInt64(limits.historyEvents)
         let bytes = subscription.backlogBytes
+        // Whole histories, copied for hundreds of peers that have fallen behind, would delay all others.
+        let isTooMuch =
+            copiedBytes + bytes > 4 * limits.historyBytes && (peer.output.state == .blocked || isBehind(peer))
+        let isCostly = isFull || isTooMuch || backlog > UInt64(limits.historyEvents)
         if isCostly || subscription.readsInputs && bytes > limits.historyBytes { subscription.giveUp() }
         announce(subscription)
+        if !subscription.hasMissed { copiedBytes += bytes }
         if bytes > 16 << 10, !subscription.hasMissed { peer.output.reserve(bytes) }
         // New ones were counted when they were emitted.
         turns.add(events: max(Int(subscription.backlog) - turns.newEvents, 0))
@@ -249,7 +235,7 @@ final class Sender {
     }
 
     /// Whether some peers wait for the next turn.
-    var hasUnfinished: Bool { !late.isEmpty }
+    var hasUnfinished: Bool { !late.isEmpty || !queue.isEmpty }
 
     /// Serves every queued peer that is up to date, so that none that keeps up ever lags, and then those that have
     /// fallen behind, as far as there is time.
@@ -260,11 +246,12 @@ final class Sender {
         turns.isShort = false
         if !late.isEmpty { serveLate(serve) }
         turns.eventsWereSent()
+        copiedBytes = 0
     }
 
     /// Serves the queued peers; those that have had little work do not wait for the others. Notes who is late.
     private func serveUpToDate(_ serve: (Peer) -> Void) {
-        while !queue.isEmpty {
+        for _ in 0..<Self.mostRounds where !queue.isEmpty {
             var batch: [Peer] = []
             swap(&batch, &queue)
             changed.removeAll()

@@ -244,9 +244,9 @@ final class Subscriptions {
         for camera in cameras where camera.canBeginTrace {
             let recorders = camera.takeWaitingRecorders().filter { !putsOff($0) }
             if !recorders.isEmpty { camera.forgetRecordedFingers() }
-            sender.putEventsFirst(for: recorders.lazy.map(\.peer))
             sender.flushAll(recorders)
             for recorder in recorders {
+                sender.putEventsFirst(for: recorder.peer)
                 recorder.startInput()
                 sender.append(to: recorder.peer) { camera.writeBeginning(at: camera.time(at: now), to: &$0) }
             }

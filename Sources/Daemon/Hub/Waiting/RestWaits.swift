@@ -111,16 +111,20 @@ final class RestWaits {
         }
     }
 
-    private func answer() { while turns.hasRoomForEvents, !ended.isEmpty { answerGroup { turns.hasRoomForEvents } } }
+    private func answer() { while turns.hasRoomForEvents, answerNext() {} }
 
     /// Answers all ended waits, before the hub stops answering.
-    func answerAll() { while !ended.isEmpty { answerGroup { true } } }
+    func answerAll() { while answerNext() {} }
 
-    /// Answers waits that have ended together, as long as a condition is fulfilled.
-    private func answerGroup(while mayContinue: () -> Bool) {
-        sender.putEventsFirst(for: ended[0].waits.lazy.filter { !$0.isOver }.map(\.peer))
-        while mayContinue(), let wait = ended[0].waits.popFirst() { if !wait.isOver { finish(wait, ended[0].outcome) } }
-        if ended[0].waits.isEmpty { ended.removeFirst() }
+    /// Answers the next wait that has ended; returns `false` if there is none.
+    private func answerNext() -> Bool {
+        guard !ended.isEmpty else { return false }
+        if let wait = ended[0].waits.popFirst() {
+            if !wait.isOver { finish(wait, ended[0].outcome) }
+        } else {
+            ended.removeFirst()
+        }
+        return true
     }
 
     /// Ends a wait with its answer.

@@ -33,6 +33,18 @@ import Testing
         repeat { host.turn() } while host.hub.deadline != nil
     }
 
+    /// Expects that a few readers got all events, the others were told that they missed them, and then came an answer.
+    private func expectFewWhole(_ readers: [HubPeer], then last: String) throws {
+        var whole = 0
+        for reader in readers {
+            let types = try reader.types()
+            if types == ["lagged", last] { continue }
+            #expect(types.count == 3001 && types.last == last && !types.contains("lagged"), "\(types.prefix(3))")
+            whole += 1
+        }
+        #expect((1...10).contains(whole), "\(whole)")
+    }
+
     @Test func hundredsThatReadAgainAreServedOverSeveralTurnsAndMissNothing() throws {
         let readers = stalled(300, events: 3000)
         let quiet = host.connect()
@@ -138,10 +150,10 @@ import Testing
         let readers = stalled(300, events: 3000)
         host.connect().send(#"{"type":"remove-camera","camera":"main"}"#)
         let kept = readers.reduce(0) { $0 + $1.peer.output.unreadBytes }
-        #expect(kept < 4 << 20, "\(kept)")
+        #expect(kept < (4 << 20) + (128 << 10), "\(kept)")
         for reader in readers { reader.makeRoom(nil) }
         sendAll()
-        for reader in readers { #expect(try reader.types() == ["lagged", "removed"]) }
+        try expectFewWhole(readers, then: "removed")
     }
 
     @Test func theOnlyReaderOfARemovedCameraIsSentItsWholeHistory() throws {
@@ -153,19 +165,25 @@ import Testing
         #expect(types.count == 3001 && types.last == "removed" && !types.contains("lagged"))
     }
 
-    @Test func hundredsThatAwaitedRestShareALimitOfWhatTheyHaveNotRead() throws {
+    @Test func hundredsThatAwaitedRestAreAnsweredOverManyTurnsAndMissNothing() throws {
         let mover = host.connect()
         mover.send(#"{"type":"pan","phase":"began","camera":"other"}"#)
-        let readers = stalled(300, events: 3000) {
+        let readers = stalled(100, events: 3000) {
             $0.put(#"{"type":"await-idle","camera":"other","id":1}"#)
         }
-        mover.send(#"{"type":"pan","phase":"cancelled","camera":"other"}"#)
-        sendAll()
-        let kept = readers.reduce(0) { $0 + $1.peer.output.unreadBytes }
-        #expect(kept < 4 << 20, "\(kept)")
+        func kept() -> Int { readers.reduce(0) { $0 + $1.peer.output.unreadBytes } }
+        mover.put(#"{"type":"pan","phase":"cancelled","camera":"other"}"#)
+        repeat {
+            let before = kept()
+            host.turn()
+            #expect(kept() - before < 2 << 20)
+        } while host.hub.deadline != nil
         for reader in readers { reader.makeRoom(nil) }
         sendAll()
-        for reader in readers { #expect(try reader.types() == ["lagged", "at-rest"]) }
+        for reader in readers {
+            let types = try reader.types()
+            #expect(types.count == 3001 && types.last == "at-rest" && !types.contains("lagged"))
+        }
     }
 
     @Test func hundredsThatRecordAnotherCameraShareALimitOfWhatTheyHaveNotRead() throws {
@@ -177,10 +195,10 @@ import Testing
         }
         host.pass(2000)
         let kept = readers.reduce(0) { $0 + $1.peer.output.unreadBytes }
-        #expect(kept < 4 << 20, "\(kept)")
+        #expect(kept < (4 << 20) + (128 << 10), "\(kept)")
         for reader in readers { reader.makeRoom(nil) }
         sendAll()
-        for reader in readers { #expect(try reader.types() == ["lagged", "gesture"]) }
+        try expectFewWhole(readers, then: "gesture")
     }
 
     @Test func aReadersOwnLinesAreHandledOnceItIsLessThanHalfAHistoryBehind() throws {
@@ -266,7 +284,9 @@ import Testing
             reader.put(Array((lines.joined(separator: "\n") + "\n").utf8))
             sendAll()
             let types = try reader.types()
-            #expect(types.count { $0 == "camera-changed" } == events && !types.contains("lagged"), "\(types.count) \(lines[0])")
+            #expect(
+                types.count { $0 == "camera-changed" } == events && !types.contains("lagged"),
+                "\(types.count) \(lines[0])")
             #expect(types.last == "pong")
         }
     }
