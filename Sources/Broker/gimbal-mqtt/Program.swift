@@ -93,7 +93,7 @@ final class Program: Surroundings {
             broker.end(publishesWill: isSudden)
             return status
         case .lastWord, nil:
-            broker.end(publishesWill: hasUnacknowledged)
+            broker.end(publishesWill: hasUnacknowledged || node?.lacksLastState == true)
             return 0
         }
     }

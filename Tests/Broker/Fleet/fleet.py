@@ -525,8 +525,8 @@ def try_limits():
     until("a node is ready", lambda: state_of(judge, "strict") == "ready")
     guide.ask('{"type":"get-camera"}')
     for _ in range(300):
-        # The query is just small enough, its answer is not.
-        judge.publish("gimbal/strict/main/get", {"type": "get-camera", "id": "x" * 1700}, reply="gimbal/reply/judge")
+        # The query is just small enough, its answer is not: both name the topic.
+        judge.publish("gimbal/strict/main/get", {"type": "get-camera"}, reply="gimbal/reply/" + "x" * 1700)
     guide.ask('{"type":"move","id":1,"update":{"kind":"zoom-to","zoom":7.25}}')
     until("answers that the broker does not take hold nobody up", lambda: b"7.25" in judge.of("gimbal/strict/main/camera")[-1].payload)
     check(node.said("the broker refused a message"), "and the log has a word of them")

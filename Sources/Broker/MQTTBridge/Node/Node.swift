@@ -61,8 +61,8 @@ package final class Node {
     private var lastDropped = 0
     private var nextComplaint = -Double.infinity
     private var isEnding = false
-    /// The last state, while there is no room for it.
-    private var lastState: Publication?
+    /// Whether there was no room for the last state, and so perhaps not for what cameras' states came to.
+    package private(set) var lacksLastState = false
 
     package init(_ settings: Settings, _ outside: any Surroundings) {
         (self.settings, self.outside) = (settings, outside)
@@ -75,8 +75,8 @@ package final class Node {
 
     /// Whether this process is the node.
     package var isOwner: Bool { claim.isOwner }
-    /// Whether the broker has not taken everything.
-    package var hasUnacknowledged: Bool { outbox.count > 0 || lastState != nil }
+    /// Whether the broker has not acknowledged everything.
+    package var hasUnacknowledged: Bool { outbox.count > 0 }
     /// How many publishers have a connection to the daemon.
     package var feedCount: Int { feeds.count }
 
@@ -131,7 +131,6 @@ package final class Node {
     }
 
     private func readOn() {
-        tellLastState()
         cameras.readOn()
         feeds.missed.readOn()
     }
@@ -248,13 +247,10 @@ package final class Node {
             cameras.tellRest(at: now)
             var state = state(.disconnected, reason: "the bridge has ended")
             (state.interval, state.clock) = (nil, nil)
-            lastState = Publication(topics.state, state.payload, isRetained: true)
-            tellLastState()
+            lacksLastState = !outbox.send(Publication(topics.state, state.payload, isRetained: true))
         }
         close()
     }
-
-    private func tellLastState() { if let state = lastState, outbox.send(state) { lastState = nil } }
 
     private func close() {
         isEnding = true

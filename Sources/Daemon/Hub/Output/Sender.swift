@@ -34,8 +34,6 @@ final class Sender {
     private static let mostWorkForLate: UInt64 = 8192
     /// The number of times that peers are served at a time: what the end of a connection emits may end the next one.
     private static let mostRounds = 4
-    /// The bytes of events that were copied to replies since the queue was last served.
-    private var copiedBytes = 0
     /// One more than the number of times that something was emitted, so never 0.
     private var emissions: UInt64 = 1
     private let encoder = LineEncoder()
@@ -123,8 +121,11 @@ final class Sender {
     /// them: copies for each reply would cost more and more.
     func flush(_ subscriptions: some Sequence<Subscription>, of peer: Peer) {
         var backlog = peer.backlog
-        let isFull = peer.output.unreadBytes > limits.unreadReplies
-        for subscription in subscriptions { flush(subscription, backlog: &backlog, isFull) }
+        let isLate = isLate(peer)
+        // Whole histories, copied for hundreds of peers that have fallen behind, would delay all others.
+        let isTooMuch = isLate && !turns.hasRoomForCopies && backlog > Self.few
+        let isFull = isTooMuch || peer.output.unreadBytes > limits.unreadReplies
+        for subscription in subscriptions { flush(subscription, backlog: &backlog, isLate, isFull) }
     }
 
     /// Copies the events that wait in a camera's subscriptions to the replies of their peers, the fewest first.
@@ -134,10 +135,16 @@ final class Sender {
         }
     }
 
+    /// Whether a peer has fallen behind, or reads nothing for now.
+    func isLate(_ peer: Peer) -> Bool { peer.output.state == .blocked || isBehind(peer) }
+
+    /// So many events may wait for a peer that is up to date.
+    private static let few: UInt64 = 64
+
     /// Whether a peer has clearly more to read than what is new in this turn.
     private func isBehind(_ peer: Peer) -> Bool {
         guard peer.output.unreadBytes <= limits.bytesPerTurn else { return true }
-        var room = UInt64(turns.newEvents) + 64
+        var room = UInt64(turns.newEvents) + Self.few
         for subscription in peer.output.pending {
             guard subscription.backlog <= room else { return true }
             room -= subscription.backlog
@@ -147,26 +154,22 @@ final class Sender {
 
     /// - Parameters:
     ///   - backlog: the number of events that wait in all of the peer's subscriptions; decreased by this one's.
-    ///   - isFull: whether the peer had too much to read before this.
-    private func flush(_ subscription: Subscription, backlog: inout UInt64, _ isFull: Bool) {
+    ///   - isLate: whether the peer has fallen behind.
+    ///   - isFull: whether too much was kept before this, for the peer or for all.
+    private func flush(_ subscription: Subscription, backlog: inout UInt64, _ isLate: Bool, _ isFull: Bool) {
         guard subscription.backlog > 0 else { return }
         let peer = subscription.peer
         let own = subscription.delivery == .every ? subscription.backlog : 0
         defer { backlog -= min(own, backlog) }
+        let isCostly = isFull || backlog > UInt64(limits.historyEvents)
         let bytes = subscription.backlogBytes
-        // Whole histories, copied for hundreds of peers that have fallen behind, would delay all others.
-        let isTooMuch =
-            copiedBytes + bytes > 4 * limits.historyBytes && (peer.output.state == .blocked || isBehind(peer))
-        let isCostly = isFull || isTooMuch || backlog > UInt64(limits.historyEvents)
         if isCostly || subscription.readsInputs && bytes > limits.historyBytes { subscription.giveUp() }
         announce(subscription)
-        if !subscription.hasMissed { copiedBytes += bytes }
-        if bytes > 16 << 10, !subscription.hasMissed { peer.output.reserve(bytes) }
-        // New ones were counted when they were emitted.
-        turns.add(events: max(Int(subscription.backlog) - turns.newEvents, 0))
+        if bytes > 16 << 10, own > 0, !subscription.hasMissed { peer.output.reserve(bytes) }
         var end = subscription.cursor
         subscription.gather(room: .max) { run in
             turns.add(bytes: unsafe run.bytes.count)
+            if isLate { turns.add(copied: unsafe run.bytes.count, events: run.entries.count) }
             unsafe peer.output.append(run.bytes)
             end = run.entries.upperBound
         }
@@ -245,8 +248,7 @@ final class Sender {
         serveUpToDate(serve)
         turns.isShort = false
         if !late.isEmpty { serveLate(serve) }
-        turns.eventsWereSent()
-        copiedBytes = 0
+        turns.eventsWereSent(toAll: queue.isEmpty)
     }
 
     /// Serves the queued peers; those that have had little work do not wait for the others. Notes who is late.

@@ -245,7 +245,7 @@ final class Subscriptions {
             let recorders = camera.takeWaitingRecorders().filter { !putsOff($0) }
             if !recorders.isEmpty { camera.forgetRecordedFingers() }
             sender.flushAll(recorders)
-            for recorder in recorders {
+            for recorder in recorders.sorted(by: { $0.peer.backlog < $1.peer.backlog }) {
                 sender.putEventsFirst(for: recorder.peer)
                 recorder.startInput()
                 sender.append(to: recorder.peer) { camera.writeBeginning(at: camera.time(at: now), to: &$0) }

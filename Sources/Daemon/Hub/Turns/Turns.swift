@@ -36,6 +36,12 @@ final class Turns {
         self.newEvents += newEvents
     }
 
+    /// Counts what is copied for a peer that has fallen behind.
+    func add(copied bytes: Int, events: Int) {
+        copiedBytes += bytes
+        unsentEvents += events
+    }
+
     /// The minimum cost of writing to a peer.
     static let workOfWrite: UInt64 = 4
 
@@ -45,8 +51,13 @@ final class Turns {
         grantEnd = max(grantEnd, min(grantEnd + 2 * Self.workOfWrite, turnStart + 4 * grant))
     }
 
-    /// Notes that all events have been sent to those that were up to date, as far as they are read.
-    func eventsWereSent() { (unsentEvents, newEvents) = (0, 0) }
+    /// Notes that events have been sent to those that were up to date, as far as they are read.
+    ///
+    /// - Parameter toAll: whether none of them waits for the next turn.
+    func eventsWereSent(toAll: Bool) {
+        unsentEvents = 0
+        if toAll { newEvents = 0 }
+    }
 
     func charge(_ work: UInt64, to peer: Peer) { queue.charge(work, to: peer) }
 
@@ -61,6 +72,12 @@ final class Turns {
     /// The number of new events at which a share is used up while turns are short.
     private var shortEnd = 0
     private static let fewEvents = 32
+
+    /// The bytes that were copied in this turn for those that have fallen behind.
+    private var copiedBytes = 0
+
+    /// Whether more may be copied for those that have fallen behind.
+    var hasRoomForCopies: Bool { copiedBytes < 4 * limits.historyBytes }
 
     /// Whether more events may be emitted before subscribers are written to.
     var hasRoomForEvents: Bool { unsentEvents < limits.eventsPerTurn }
@@ -119,6 +136,7 @@ final class Turns {
 
     func endTurn() {
         number += 1
+        copiedBytes = 0
         queue.endTurn(work: work - turnStart)
         turnStart = work
     }

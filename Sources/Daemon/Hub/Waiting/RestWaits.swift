@@ -44,7 +44,10 @@ final class RestWaits {
     /// removing one moves at most eight bytes for each that is due before it.
     private var deadlines: [RestWait] = []
     /// Waits that have ended together, and how, to be answered as turns have room.
-    private var ended: [(waits: ArraySlice<RestWait>, outcome: Result<CameraRest, GimbalError>)] = []
+    private typealias Ended = (waits: ArraySlice<RestWait>, outcome: Result<CameraRest, GimbalError>)
+    private var ended: [Ended] = []
+    /// Those of peers that have fallen behind, whose events are copied first: they delay no others.
+    private var endedLate: [Ended] = []
 
     init(_ sender: Sender, _ turns: Turns) { (self.sender, self.turns) = (sender, turns) }
 
@@ -94,12 +97,21 @@ final class RestWaits {
     /// Ends the waits for a camera, if it rests or was removed. Must be called after each batch and each frame.
     func end(for camera: HostedCamera) {
         guard !camera.waits.isEmpty, let outcome = camera.waitOutcome else { return }
-        ended.append((camera.takeWaits()[...], outcome))
+        var late: [RestWait] = []
+        let others = camera.takeWaits().filter { wait in
+            let isLate = sender.isLate(wait.peer)
+            if isLate { late.append(wait) }
+            return !isLate
+        }
+        ended.append((others[...], outcome))
+        if !late.isEmpty { endedLate.append((late[...], outcome)) }
         answer()
     }
 
     /// When the first wait times out, in the hub's time; infinite if none does, and in the past if answers are due.
-    var deadline: Double { ended.isEmpty ? deadlines.last?.deadline ?? .infinity : -.infinity }
+    var deadline: Double {
+        ended.isEmpty && endedLate.isEmpty ? deadlines.last?.deadline ?? .infinity : -.infinity
+    }
 
     /// Answers waits that have ended or timed out, as many as the turn has room for.
     func advance(to now: Double) {
@@ -111,13 +123,13 @@ final class RestWaits {
         }
     }
 
-    private func answer() { while turns.hasRoomForEvents, answerNext() {} }
+    private func answer() { while turns.hasRoomForEvents, answerNext(of: &ended) || answerNext(of: &endedLate) {} }
 
     /// Answers all ended waits, before the hub stops answering.
-    func answerAll() { while answerNext() {} }
+    func answerAll() { while answerNext(of: &ended) || answerNext(of: &endedLate) {} }
 
     /// Answers the next wait that has ended; returns `false` if there is none.
-    private func answerNext() -> Bool {
+    private func answerNext(of ended: inout [Ended]) -> Bool {
         guard !ended.isEmpty else { return false }
         if let wait = ended[0].waits.popFirst() {
             if !wait.isOver { finish(wait, ended[0].outcome) }

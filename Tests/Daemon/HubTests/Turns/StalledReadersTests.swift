@@ -150,7 +150,7 @@ import Testing
         let readers = stalled(300, events: 3000)
         host.connect().send(#"{"type":"remove-camera","camera":"main"}"#)
         let kept = readers.reduce(0) { $0 + $1.peer.output.unreadBytes }
-        #expect(kept < (4 << 20) + (128 << 10), "\(kept)")
+        #expect(kept < 5 << 20, "\(kept)")
         for reader in readers { reader.makeRoom(nil) }
         sendAll()
         try expectFewWhole(readers, then: "removed")
@@ -171,8 +171,12 @@ import Testing
         let readers = stalled(100, events: 3000) {
             $0.put(#"{"type":"await-idle","camera":"other","id":1}"#)
         }
+        let quiet = host.connect()
+        quiet.send(#"{"type":"await-idle","camera":"other"}"#)
         func kept() -> Int { readers.reduce(0) { $0 + $1.peer.output.unreadBytes } }
         mover.put(#"{"type":"pan","phase":"cancelled","camera":"other"}"#)
+        host.turn()
+        #expect(try quiet.types() == ["at-rest"])
         repeat {
             let before = kept()
             host.turn()
@@ -195,7 +199,7 @@ import Testing
         }
         host.pass(2000)
         let kept = readers.reduce(0) { $0 + $1.peer.output.unreadBytes }
-        #expect(kept < (4 << 20) + (128 << 10), "\(kept)")
+        #expect(kept < 5 << 20, "\(kept)")
         for reader in readers { reader.makeRoom(nil) }
         sendAll()
         try expectFewWhole(readers, then: "gesture")
@@ -289,6 +293,45 @@ import Testing
                 "\(types.count) \(lines[0])")
             #expect(types.last == "pong")
         }
+    }
+
+    @Test func theOnlyReaderIsSentAHistoryBeyondTheLimitOfAll() throws {
+        let host = HubHost { $0.historyBytes = 1024 }
+        let reader = stalled(1, of: host, events: 3000)[0]
+        host.connect().send(#"{"type":"remove-camera","camera":"main"}"#)
+        reader.makeRoom(nil)
+        sendAll(of: host)
+        let types = try reader.types()
+        #expect(types.count == 3001 && types.last == "removed" && !types.contains("lagged"))
+    }
+
+    @Test func readersOfTheNewestPositionTakeNothingFromTheOneThatReadsAll() throws {
+        let host = HubHost { $0.historyBytes = 1024 }
+        let displays = (0..<8).map { _ in host.subscriber(#","delivery":"latest""#) }
+        for display in displays { display.makeRoom(0) }
+        let reader = stalled(1, of: host, events: 3000)[0]
+        host.connect().send(#"{"type":"remove-camera","camera":"main"}"#)
+        reader.makeRoom(nil)
+        sendAll(of: host)
+        let types = try reader.types()
+        #expect(types.count == 3001 && types.last == "removed" && !types.contains("lagged"))
+    }
+
+    @Test func aRecorderThatIsLittleBehindMissesNothingBesideStalledOnes() throws {
+        let host = HubHost { $0.historyBytes = 4096 }
+        host.connect().send(#"{"type":"animate","camera":"other","durationMs":100,"update":{"kind":"zoom-in"}}"#)
+        func record(_ reader: HubPeer) {
+            reader.send(#"{"type":"subscribe","camera":"other","events":["gesture"]}"#)
+            _ = reader.lines()
+        }
+        _ = stalled(10, of: host, events: 3000, before: record)
+        let reader = stalled(1, of: host, events: 100, before: record)[0]
+        host.pass(2000)
+        reader.makeRoom(nil)
+        sendAll(of: host)
+        let types = try reader.types()
+        // The first gesture does not move the camera.
+        #expect(types.count == 100 && types.last == "gesture" && !types.contains("lagged"))
     }
 
     @Test func recorderThatReadsNothingIsNotSentTheBeginningOfEveryRound() throws {
