@@ -119,11 +119,13 @@ final class Sender {
 
     /// Copies the events that wait in some of a peer's subscriptions to its replies. A peer that reads nothing misses
     /// them: copies for each reply would cost more and more.
-    func flush(_ subscriptions: some Sequence<Subscription>, of peer: Peer) {
+    func flush(_ subscriptions: some Collection<Subscription>, of peer: Peer) {
         var backlog = peer.backlog
         let isLate = isLate(peer)
         // Whole histories, copied for hundreds of peers that have fallen behind, would delay all others.
-        let isTooMuch = isLate && !turns.hasRoomForCopies && backlog > Self.few
+        let isTooMuch =
+            isLate && !turns.hasRoomForCopies
+            && (backlog > Self.few || subscriptions.reduce(0) { $0 + $1.backlogBytes } > 16 << 10)
         let isFull = isTooMuch || peer.output.unreadBytes > limits.unreadReplies
         for subscription in subscriptions { flush(subscription, backlog: &backlog, isLate, isFull) }
     }
@@ -165,7 +167,7 @@ final class Sender {
         let bytes = subscription.backlogBytes
         if isCostly || subscription.readsInputs && bytes > limits.historyBytes { subscription.giveUp() }
         announce(subscription)
-        if bytes > 16 << 10, own > 0, !subscription.hasMissed { peer.output.reserve(bytes) }
+        if bytes > 16 << 10, own > 0, subscription.backlog > 0 { peer.output.reserve(bytes) }
         var end = subscription.cursor
         subscription.gather(room: .max) { run in
             turns.add(bytes: unsafe run.bytes.count)

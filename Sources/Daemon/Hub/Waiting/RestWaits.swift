@@ -25,6 +25,8 @@ final class RestWait {
     let peer: Peer
     let camera: HostedCamera
     var isOver = false
+    /// Whether its answer waits for those of peers that have not fallen behind.
+    fileprivate(set) var isLate = false
     /// Its index among its peer's waits, which are in no particular order.
     fileprivate(set) var index = 0
 
@@ -44,10 +46,9 @@ final class RestWaits {
     /// removing one moves at most eight bytes for each that is due before it.
     private var deadlines: [RestWait] = []
     /// Waits that have ended together, and how, to be answered as turns have room.
-    private typealias Ended = (waits: ArraySlice<RestWait>, outcome: Result<CameraRest, GimbalError>)
-    private var ended: [Ended] = []
+    private var ended: [(waits: ArraySlice<RestWait>, outcome: Result<CameraRest, GimbalError>)] = []
     /// Those of peers that have fallen behind, whose events are copied first: they delay no others.
-    private var endedLate: [Ended] = []
+    private var late: ArraySlice<(wait: RestWait, outcome: Result<CameraRest, GimbalError>)> = []
 
     init(_ sender: Sender, _ turns: Turns) { (self.sender, self.turns) = (sender, turns) }
 
@@ -97,25 +98,19 @@ final class RestWaits {
     /// Ends the waits for a camera, if it rests or was removed. Must be called after each batch and each frame.
     func end(for camera: HostedCamera) {
         guard !camera.waits.isEmpty, let outcome = camera.waitOutcome else { return }
-        var late: [RestWait] = []
-        let others = camera.takeWaits().filter { wait in
-            let isLate = sender.isLate(wait.peer)
-            if isLate { late.append(wait) }
-            return !isLate
-        }
-        ended.append((others[...], outcome))
-        if !late.isEmpty { endedLate.append((late[...], outcome)) }
-        answer()
+        ended.append((camera.takeWaits()[...], outcome))
+        // The late ones leave room for frames of other cameras.
+        while turns.hasRoomForEvents, !ended.isEmpty { answerNext() }
     }
 
     /// When the first wait times out, in the hub's time; infinite if none does, and in the past if answers are due.
     var deadline: Double {
-        ended.isEmpty && endedLate.isEmpty ? deadlines.last?.deadline ?? .infinity : -.infinity
+        ended.isEmpty && late.isEmpty ? deadlines.last?.deadline ?? .infinity : -.infinity
     }
 
     /// Answers waits that have ended or timed out, as many as the turn has room for.
     func advance(to now: Double) {
-        answer()
+        while turns.hasRoomForEvents, answerNext() {}
         while turns.hasRoomForEvents, let wait = deadlines.last, wait.deadline <= now {
             let text = "camera \(wait.camera.name) is still moving after \(plain(wait.record.timeoutMs)) ms"
             finish(wait, .failure(GimbalError(.timeout, field: "timeoutMs", text)))
@@ -123,20 +118,36 @@ final class RestWaits {
         }
     }
 
-    private func answer() { while turns.hasRoomForEvents, answerNext(of: &ended) || answerNext(of: &endedLate) {} }
-
     /// Answers all ended waits, before the hub stops answering.
-    func answerAll() { while answerNext(of: &ended) || answerNext(of: &endedLate) {} }
+    func answerAll() { while answerNext() {} }
 
-    /// Answers the next wait that has ended; returns `false` if there is none.
-    private func answerNext(of ended: inout [Ended]) -> Bool {
-        guard !ended.isEmpty else { return false }
-        if let wait = ended[0].waits.popFirst() {
-            if !wait.isOver { finish(wait, ended[0].outcome) }
-        } else {
+    /// Answers the next wait that has ended, or makes it wait if its peer has fallen behind; returns `false` if there is
+    /// none.
+    @discardableResult
+    private func answerNext() -> Bool {
+        guard !ended.isEmpty else {
+            guard let (wait, outcome) = late.popFirst() else { return false }
+            if !wait.isOver { finish(wait, outcome) }
+            return true
+        }
+        guard let wait = ended[0].waits.popFirst() else {
             ended.removeFirst()
+            return true
+        }
+        if wait.isOver { return true }
+        if isLate(wait.peer) {
+            wait.isLate = true
+            late.append((wait, ended[0].outcome))
+            turns.add(events: 1)
+        } else {
+            finish(wait, ended[0].outcome)
         }
         return true
+    }
+
+    /// Whether a peer has fallen behind, or an earlier answer to it waits.
+    private func isLate(_ peer: Peer) -> Bool {
+        sender.isLate(peer) || !late.isEmpty && peer.waits.contains(where: \.isLate)
     }
 
     /// Ends a wait with its answer.

@@ -190,6 +190,23 @@ import Testing
         }
     }
 
+    @Test func answersToAReaderThatHasFallenBehindComeInTheirOrder() throws {
+        let mover = host.connect()
+        mover.send(#"{"type":"pan","phase":"began","camera":"other"}"#)
+        let readers = stalled(30, events: 1700) {
+            $0.put(#"{"type":"await-idle","camera":"other","id":"first"}"#)
+        }
+        mover.put(#"{"type":"pan","phase":"cancelled","camera":"other"}"#)
+        for reader in readers { reader.put(#"{"type":"await-idle","camera":"third","id":"second"}"#) }
+        sendAll()
+        for reader in readers { reader.makeRoom(nil) }
+        sendAll()
+        for reader in readers {
+            let answers = try reader.newMessages().filter { $0["type"]?.string == "at-rest" }
+            #expect(answers.map { $0["id"]?.string } == ["first", "second"])
+        }
+    }
+
     @Test func hundredsThatRecordAnotherCameraShareALimitOfWhatTheyHaveNotRead() throws {
         let mover = host.connect()
         mover.send(#"{"type":"animate","camera":"other","durationMs":100,"update":{"kind":"zoom-in"}}"#)
