@@ -61,7 +61,7 @@ package final class Node {
     private var lastDropped = 0
     private var nextComplaint = -Double.infinity
     private var isEnding = false
-    /// Whether there was no room for the last state, and so perhaps not for what cameras' states came to.
+    /// Whether there was no room for the last state, and so perhaps none for the cameras at rest.
     package private(set) var lacksLastState = false
 
     package init(_ settings: Settings, _ outside: any Surroundings) {
