@@ -77,7 +77,7 @@ final class Turns {
     private var copiedBytes = 0
 
     /// Whether more may be copied for those that have fallen behind.
-    var hasRoomForCopies: Bool { copiedBytes < 4 * limits.historyBytes }
+    var hasRoomForCopies: Bool { copiedBytes < 3 * limits.historyBytes }
 
     /// Whether more events may be emitted before subscribers are written to.
     var hasRoomForEvents: Bool { unsentEvents < limits.eventsPerTurn }

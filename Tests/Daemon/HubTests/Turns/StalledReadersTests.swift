@@ -150,7 +150,7 @@ import Testing
         let readers = stalled(300, events: 3000)
         host.connect().send(#"{"type":"remove-camera","camera":"main"}"#)
         let kept = readers.reduce(0) { $0 + $1.peer.output.unreadBytes }
-        #expect(kept < 5 << 20, "\(kept)")
+        #expect(kept < 4 << 20, "\(kept)")
         for reader in readers { reader.makeRoom(nil) }
         sendAll()
         try expectFewWhole(readers, then: "removed")
@@ -220,7 +220,7 @@ import Testing
         }
         host.pass(2000)
         let kept = readers.reduce(0) { $0 + $1.peer.output.unreadBytes }
-        #expect(kept < 5 << 20, "\(kept)")
+        #expect(kept < 4 << 20, "\(kept)")
         for reader in readers { reader.makeRoom(nil) }
         sendAll()
         try expectFewWhole(readers, then: "gesture")
