@@ -18,14 +18,17 @@ final class Conversation {
     convenience init(_ options: AnswerOptions) throws { try self.init(options.socket, json: options.json) }
 
     /// Connects for requests about one camera.
-    convenience init(_ options: CameraOptions, creates: Bool = false, limitsAnswers: Bool = true) throws {
+    convenience init(_ options: CameraOptions) throws {
         let answers = options.answers
-        try self.init(
-            answers.socket, json: answers.json, camera: options.camera, creates: creates, limitsAnswers: limitsAnswers)
+        try self.init(answers.socket, json: answers.json, camera: options.camera)
     }
 
+    /// Connects for queries of one camera.
     convenience init(_ options: QuestionOptions, limitsAnswers: Bool = true) throws {
-        try self.init(options.camera, creates: options.create, limitsAnswers: limitsAnswers)
+        let answers = options.answers
+        try self.init(
+            answers.socket, json: answers.json, camera: options.camera, creates: options.create,
+            limitsAnswers: limitsAnswers)
     }
 
     /// - Parameters:

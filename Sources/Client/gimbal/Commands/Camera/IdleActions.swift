@@ -11,8 +11,6 @@ struct IdleOptions: ParsableArguments {
     @Flag(help: "Remove the idle action.")
     var none = false
 
-    @OptionGroup var options: QuestionOptions
-
     func validate() throws {
         if let after, !ClosedRange.idleTimes.contains(after.milliseconds) {
             throw ValidationError("--after must be 1s to 24h; a number alone is milliseconds.")
@@ -28,8 +26,7 @@ struct IdleOptions: ParsableArguments {
     }
 
     /// Sets or removes an action if asked to; then shows the current one.
-    func run(_ action: IdleAction.Action?) throws {
-        let daemon = try Conversation(options)
+    func run(_ action: IdleAction.Action?, _ daemon: Conversation) throws {
         if let action {
             let afterMs = try after?.milliseconds ?? daemon.state().idleAction?.afterMs ?? 60_000
             try daemon.command(.set(.idleAction(IdleAction(afterMs: afterMs, action))))
@@ -67,6 +64,7 @@ struct Home: ParsableCommand {
     var duration: Milliseconds?
 
     @OptionGroup var idle: IdleOptions
+    @OptionGroup var options: QuestionOptions
 
     func validate() throws {
         try idle.check(position.map { _ in "" })
@@ -75,7 +73,8 @@ struct Home: ParsableCommand {
     }
 
     func run() throws {
-        try idle.run(position.map { .flyHome($0, durationMs: duration?.milliseconds) })
+        let action = position.map { IdleAction.Action.flyHome($0, durationMs: duration?.milliseconds) }
+        try idle.run(action, Conversation(options))
     }
 }
 
@@ -102,13 +101,16 @@ struct Attract: ParsableCommand {
     var once = false
 
     @OptionGroup var idle: IdleOptions
+    @OptionGroup var options: QuestionOptions
 
     func validate() throws {
         try idle.check(trace)
         if trace == nil, once { throw ValidationError("--once needs a trace.") }
     }
 
-    func run() throws { try idle.run(trace.map { .play(trace: $0, loop: !once) }) }
+    func run() throws {
+        try idle.run(trace.map { .play(trace: $0, loop: !once) }, Conversation(options))
+    }
 }
 
 struct Traces: ParsableCommand {

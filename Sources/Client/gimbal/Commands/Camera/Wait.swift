@@ -21,11 +21,11 @@ struct Wait: ParsableCommand {
     @OptionGroup var options: QuestionOptions
 
     func validate() throws {
-        try check("--timeout", options.camera.answers.socket.timeout?.milliseconds, .durations, " ms")
+        try check("--timeout", options.answers.socket.timeout?.milliseconds, .durations, " ms")
     }
 
     func run() throws {
         try Conversation(options, limitsAnswers: false)
-            .showRest(timeoutMs: options.camera.answers.socket.timeout?.milliseconds)
+            .showRest(timeoutMs: options.answers.socket.timeout?.milliseconds)
     }
 }
