@@ -2,6 +2,7 @@
 // page. Units are the projection's points; `unit` is a page pixel in points, for what must not scale.
 
 import {latitudeOf, longitudeOf, mercatorX, mercatorY, wrapped} from "./projection.js";
+import {fillCircle, stroke} from "./theme.js";
 
 const EARTH = 40_075_016.686;
 const DEGREE = 1;
@@ -127,26 +128,24 @@ export class Ground {
             context.fillStyle = color;
             context.fill();
         };
-        const stroke = (layer, color, width, most = Infinity) => {
+        const lines = (layer, color, width, most = Infinity) => {
             context.beginPath();
             for (const tile of seen) {
                 for (const {rank, coasts, box: its} of tile[layer]) {
                     if (rank <= most && this.isSeen(its, tile.turn, box)) for (const coast of coasts) this.polyline(coast, tile.turn, box);
                 }
             }
-            context.strokeStyle = color;
-            context.lineWidth = width * this.unit;
-            context.stroke();
+            stroke(context, color, width * this.unit);
         };
         context.lineJoin = "bevel";
         fill("land", theme.land);
         if (isFaint) return fill("lakes", theme.sea);
-        stroke("rivers", theme.river, 1.2, (zoom - 2.5) * 1.3);
+        lines("rivers", theme.river, 1.2, (zoom - 2.5) * 1.3);
         fill("lakes", theme.sea);
         // Where coasts have most points per pixel, colours alone must do: lines would take most of a frame.
-        if (zoom >= LEAST_OF_COASTS) stroke("land", theme.coast, 1);
+        if (zoom >= LEAST_OF_COASTS) lines("land", theme.coast, 1);
         context.setLineDash([5 * this.unit, 3 * this.unit]);
-        stroke("borders", theme.border, 1.2);
+        lines("borders", theme.border, 1.2);
         context.setLineDash([]);
     }
 
@@ -223,12 +222,7 @@ export class Ground {
             const box = {left: left - 8 * this.unit, right: left + width + 3 * this.unit, top: point.y - 8 * this.unit, bottom: point.y + 8 * this.unit};
             if (box.right > p.width || box.left < 0 || !this.take(box)) continue;
             count += 1;
-            if (this.seen) {
-                context.beginPath();
-                context.arc(point.x, point.y, 2.5 * this.unit, 0, 2 * Math.PI);
-                context.fillStyle = theme.label;
-                context.fill();
-            }
+            if (this.seen) fillCircle(context, point.x, point.y, 2.5 * this.unit, theme.label);
             this.text(name, left, point.y, theme, "left", {font, color: this.seen ? theme.ink : theme.label});
         }
     }
@@ -290,10 +284,8 @@ export class Ground {
         context.fillStyle = theme.land;
         context.fill();
         if (isFaint) return;
-        context.strokeStyle = theme.border;
-        context.lineWidth = this.unit;
         context.lineJoin = "bevel";
-        context.stroke();
+        stroke(context, theme.border, this.unit);
     }
 
     sky(horizon, theme) {
@@ -424,9 +416,7 @@ export class Ground {
             context.moveTo(end.x, end.y);
             context.lineTo(end.x + (other.x - end.x) * part, end.y + (other.y - end.y) * part);
         }
-        context.strokeStyle = theme.label;
-        context.lineWidth = this.unit;
-        context.stroke();
+        stroke(context, theme.label, this.unit);
     }
 
     // Draws the tiles of a web map: 256 points wide at an integer zoom.
@@ -464,9 +454,7 @@ export class Ground {
             context.moveTo(line.from.x, line.from.y);
             context.lineTo(line.to.x, line.to.y);
         }
-        context.strokeStyle = theme.grid;
-        context.lineWidth = this.unit;
-        context.stroke();
+        stroke(context, theme.grid, this.unit);
     }
 
     // Labels each line where it leaves the screen: at the bottom, or at the left.

@@ -1,7 +1,7 @@
 // All cameras on one map: what each sees, its limits and its path; and the marks of a tour. The map shows them all,
 // unless the user has moved it.
 
-import {fit, strokeDashed} from "./theme.js";
+import {fillCircle, fit, stroke, strokeDashed} from "./theme.js";
 import {Projection, latitudeOf, longitudeOf, mercatorX, mercatorY, wrapped} from "./projection.js";
 
 const WAY_MS = 20_000;
@@ -230,10 +230,8 @@ export class Overview {
             context.lineTo(point.x, point.y);
             if (samples[index].isFirst) break;
         }
-        context.strokeStyle = this.color(camera);
         context.globalAlpha = 0.75;
-        context.lineWidth = 1.5;
-        context.stroke();
+        stroke(context, this.color(camera), 1.5);
         context.globalAlpha = 1;
     }
 
@@ -246,20 +244,15 @@ export class Overview {
         context.globalAlpha = isChosen ? 0.24 : 0.14;
         context.fill();
         context.globalAlpha = 1;
-        context.strokeStyle = color;
-        context.lineWidth = isChosen ? 2.5 : 1.5;
         context.lineJoin = "round";
-        context.stroke();
+        stroke(context, color, isChosen ? 2.5 : 1.5);
         if (inner) {
             this.path(context, projection, inner, shift);
             strokeDashed(context, [3, 3], color, 1);
         }
         const {target} = camera.position;
         const point = projection.screen(projection.ground(mercatorX(target.longitude) - shift, mercatorY(target.latitude)));
-        context.beginPath();
-        context.arc(point.x, point.y, 3, 0, 2 * Math.PI);
-        context.fillStyle = color;
-        context.fill();
+        fillCircle(context, point.x, point.y, 3, color);
         context.font = `600 11.5px ${this.theme.font}`;
         context.textAlign = "left";
         context.textBaseline = "middle";

@@ -2,7 +2,7 @@
 // the camera takes this screen's size.
 
 import {Hands} from "./hands.js";
-import {fit} from "./theme.js";
+import {fillCircle, fit, stroke} from "./theme.js";
 
 // The opacity of the map on it.
 const FAINT = 0.35;
@@ -131,21 +131,13 @@ export class Surface {
             for (const trail of surface.trails.values()) {
                 for (const {x, y, at} of trail) {
                     context.globalAlpha = Math.max(0.5 - (now - at) / 1400, 0);
-                    context.fillStyle = this.theme["finger-edge"];
-                    context.beginPath();
-                    context.arc((x - left) / scale, (y - top) / scale, 6, 0, 2 * Math.PI);
-                    context.fill();
+                    fillCircle(context, (x - left) / scale, (y - top) / scale, 6, this.theme["finger-edge"]);
                 }
             }
             context.globalAlpha = 1;
             for (const {x, y} of surface.touches) {
-                context.beginPath();
-                context.arc((x - left) / scale, (y - top) / scale, 38, 0, 2 * Math.PI);
-                context.fillStyle = this.theme.finger;
-                context.fill();
-                context.strokeStyle = this.theme["finger-edge"];
-                context.lineWidth = 2;
-                context.stroke();
+                fillCircle(context, (x - left) / scale, (y - top) / scale, 38, this.theme.finger);
+                stroke(context, this.theme["finger-edge"], 2);
             }
         }
     }

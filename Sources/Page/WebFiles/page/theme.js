@@ -38,11 +38,24 @@ export function fit(canvas, sharpness = 1) {
     return {width, height, ratio};
 }
 
-// Strokes a canvas's path with dashes.
-export function strokeDashed(context, dash, color, width) {
-    context.setLineDash(dash);
+// Fills a circle, which is then the canvas's path.
+export function fillCircle(context, x, y, radius, color) {
+    context.beginPath();
+    context.arc(x, y, radius, 0, 2 * Math.PI);
+    context.fillStyle = color;
+    context.fill();
+}
+
+// Strokes a canvas's path.
+export function stroke(context, color, width) {
     context.strokeStyle = color;
     context.lineWidth = width;
     context.stroke();
+}
+
+// Strokes a canvas's path with dashes.
+export function strokeDashed(context, dash, color, width) {
+    context.setLineDash(dash);
+    stroke(context, color, width);
     context.setLineDash([]);
 }

@@ -1,7 +1,7 @@
 // What the chosen camera did over time: a bar for each gesture, and curves of zoom, bearing and viewing angle, blank
 // where nothing is known. Shows a whole replay, or else the last seconds; the wheel and a drag select a part.
 
-import {fit, strokeDashed} from "./theme.js";
+import {fillCircle, fit, stroke, strokeDashed} from "./theme.js";
 
 const WINDOW_MS = 20_000;
 const LEAST_MS = 20;
@@ -264,10 +264,8 @@ export class Timeline {
                 if (index) context.lineTo(at, height(some)); else context.moveTo(at, height(some));
             }
         }
-        context.strokeStyle = color;
-        context.lineWidth = 1.5;
         context.lineJoin = "round";
-        context.stroke();
+        stroke(context, color, 1.5);
         context.restore();
     }
 
@@ -312,14 +310,11 @@ export class Timeline {
             context.globalAlpha = 1;
         }
         if (time < from || time > to) return;
-        context.strokeStyle = context.fillStyle = theme.ink;
         context.beginPath();
         context.moveTo(x(time), 6);
         context.lineTo(x(time), height);
-        context.stroke();
-        context.beginPath();
-        context.arc(x(time), 6, 3.5, 0, 2 * Math.PI);
-        context.fill();
+        stroke(context, theme.ink, 1);
+        fillCircle(context, x(time), 6, 3.5, theme.ink);
     }
 
     // Draws the time under the pointer; its values are beside the curves.

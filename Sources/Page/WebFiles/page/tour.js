@@ -1,7 +1,7 @@
 // A tour edited on the page: keyframes as bars over time, and as marks on the overview. The chosen camera plays it.
 // Only the daemon knows the path between keyframes. Invariant: keyframes are as the command `tour` takes them.
 
-import {strokeDashed} from "./theme.js";
+import {fillCircle, strokeDashed} from "./theme.js";
 import {PATHS, pathOf, read, written} from "./tour-file.js";
 
 // The duration of a new keyframe, and the length shown for a flight that finds its own duration, in milliseconds.
@@ -249,10 +249,7 @@ export class Tour {
         const isChosen = (index) => index === this.chosen;
         for (const index of [...this.marks.keys()].sort((a, b) => isChosen(a) - isChosen(b))) {
             const {x, y} = this.marks[index];
-            context.beginPath();
-            context.arc(x, y, 10, 0, 2 * Math.PI);
-            context.fillStyle = isChosen(index) ? color : theme.panel;
-            context.fill();
+            fillCircle(context, x, y, 10, isChosen(index) ? color : theme.panel);
             context.stroke();
             context.fillStyle = isChosen(index) ? theme.panel : theme.ink;
             context.fillText(index + 1, x, y + 0.5);

@@ -1,7 +1,7 @@
 // The chosen camera as its screen shows it: the ground, the fingers with their trails, the target, the padding. Around
 // the screen the ground continues, faintly, as far as there is room.
 
-import {fit, strokeDashed} from "./theme.js";
+import {fillCircle, fit, stroke, strokeDashed} from "./theme.js";
 import {scaleBar} from "./ground.js";
 import {Projection} from "./projection.js";
 
@@ -118,11 +118,9 @@ export class View {
     padding(context, camera, unit) {
         const {top, left, bottom, right} = camera.viewport.padding;
         if (!(top || left || bottom || right)) return;
-        context.setLineDash([6 * unit, 5 * unit]);
-        context.strokeStyle = this.theme.quiet;
-        context.lineWidth = 1.5 * unit;
-        context.strokeRect(left, top, camera.viewport.width - left - right, camera.viewport.height - top - bottom);
-        context.setLineDash([]);
+        context.beginPath();
+        context.rect(left, top, camera.viewport.width - left - right, camera.viewport.height - top - bottom);
+        strokeDashed(context, [6 * unit, 5 * unit], this.theme.quiet, 1.5 * unit);
     }
 
     target(context, {centerX: x, centerY: y}, unit) {
@@ -133,12 +131,8 @@ export class View {
         context.moveTo(x, y - arm);
         context.lineTo(x, y + arm);
         context.lineCap = "round";
-        context.strokeStyle = this.theme.halo;
-        context.lineWidth = 5 * unit;
-        context.stroke();
-        context.strokeStyle = this.theme.ink;
-        context.lineWidth = 2 * unit;
-        context.stroke();
+        stroke(context, this.theme.halo, 5 * unit);
+        stroke(context, this.theme.ink, 2 * unit);
         context.lineCap = "butt";
     }
 
@@ -151,14 +145,8 @@ export class View {
         context.lineTo(x, y);
         context.lineTo(x + width, y);
         context.lineTo(x + width, y - 5 * unit);
-        context.strokeStyle = this.theme.halo;
-        context.lineWidth = 4 * unit;
-        context.stroke();
-        context.strokeStyle = this.theme.label;
-        context.lineWidth = 1.5 * unit;
-        context.stroke();
-        this.ground.context = context;
-        this.ground.unit = unit;
+        stroke(context, this.theme.halo, 4 * unit);
+        stroke(context, this.theme.label, 1.5 * unit);
         this.ground.text(text, x + width / 2, y + 9 * unit, this.theme, "center");
     }
 
@@ -172,17 +160,9 @@ export class View {
                 this.ground.text(String(name), first.x, first.y - radius - 9 * unit, this.theme, "center");
             }
             for (const finger of surface.touches) {
-                context.beginPath();
-                context.arc(finger.x, finger.y, radius, 0, 2 * Math.PI);
-                context.fillStyle = this.theme.finger;
-                context.fill();
-                context.strokeStyle = this.theme["finger-edge"];
-                context.lineWidth = 2 * unit;
-                context.stroke();
-                context.beginPath();
-                context.arc(finger.x, finger.y, 2.5 * unit, 0, 2 * Math.PI);
-                context.fillStyle = this.theme["finger-edge"];
-                context.fill();
+                fillCircle(context, finger.x, finger.y, radius, this.theme.finger);
+                stroke(context, this.theme["finger-edge"], 2 * unit);
+                fillCircle(context, finger.x, finger.y, 2.5 * unit, this.theme["finger-edge"]);
             }
         }
     }
