@@ -186,27 +186,23 @@ export class Cameras {
 
     get(name) { return this.byName.get(name); }
 
-    // Applies a message of the stream; returns what it changed: "list", "state", or null.
+    // Applies a message of the stream; returns whether it may have changed the list of cameras.
     update(message, now) {
         const {type, camera: name} = message;
         if (type === "daemon") {
             if (message.connected) this.byName.clear();
-            return "list";
+            return true;
         }
         if (type === "removed") {
             this.byName.delete(name);
-            return "list";
+            return true;
         }
-        if (!name || name === "*") return null;
-        let camera = this.byName.get(name);
-        if (!camera) {
-            if (!["subscribed", "reset", "lagged"].includes(type)) return null;
-            camera = new Camera(name, this.freeColor());
-            this.byName.set(name, camera);
-            this.apply(camera, message, now);
-            return "list";
-        }
-        return this.apply(camera, message, now) ? "state" : null;
+        if (!name || name === "*") return false;
+        const isNew = !this.byName.has(name);
+        if (isNew && !["subscribed", "reset", "lagged"].includes(type)) return false;
+        if (isNew) this.byName.set(name, new Camera(name, this.freeColor()));
+        this.apply(this.byName.get(name), message, now);
+        return isNew;
     }
 
     freeColor() {
@@ -222,36 +218,31 @@ export class Cameras {
             camera.epoch = message.epoch;
             camera.last = null;
             camera.schedule.clear();
-            camera.move(message);
             camera.surfaces.clear();
             camera.lease = null;
-            return true;
+            return camera.move(message);
         case "camera":
             camera.settings = message;
             camera.viewport = message.viewport;
             if (message.seq >= camera.seq) camera.move({position: message.position, seq: message.seq});
-            return true;
+            break;
         case "move-started":
             camera.isMoving = true;
             camera.reason = message.reason;
             // The camera was at its start until just before the move.
-            camera.move({...message, timeMs: message.timeMs - 0.001});
-            return true;
+            return camera.move({...message, timeMs: message.timeMs - 0.001});
         case "camera-changed":
             camera.isMoving = true;
             camera.reason = message.reason;
-            camera.move(message);
-            return true;
+            return camera.move(message);
         case "idle":
             camera.isMoving = false;
-            camera.move(message);
-            return true;
+            return camera.move(message);
         case "reset":
             camera.begin(message.timeMs);
             camera.epoch = message.epoch ?? camera.epoch;
             camera.isMoving = Boolean(message.moving);
-            camera.move(message);
-            return true;
+            return camera.move(message);
         case "lagged":
             // The fingers that are down are sent next, and a replay and a lease if there are any.
             camera.surfaces.clear();
@@ -261,38 +252,28 @@ export class Cameras {
             camera.isMoving = false;
             camera.schedule.clear();
             camera.epoch = message.epoch ?? camera.epoch;
-            camera.move(message);
-            return true;
-        case "active-gestures":
-            camera.setGestures(message.gestures, message.timeMs);
-            return true;
-        case "touch":
-            camera.touch(message, now);
-            return true;
+            return camera.move(message);
+        case "active-gestures": return camera.setGestures(message.gestures, message.timeMs);
+        case "touch": return camera.touch(message, now);
         case "replay":
             camera.replay = message.state === "ended" ? null : {
                 ...message, at: now, markers: message.markers ?? camera.replay?.markers ?? [],
                 // A seek does not change whether the replay is paused.
                 isPaused: message.state === "seeking" ? Boolean(camera.replay?.isPaused) : message.state !== "playing",
             };
-            return true;
-        case "present":
-            camera.tellAhead(message.presentation);
-            return true;
+            break;
+        case "present": return camera.tellAhead(message.presentation);
         case "lease-taken":
             camera.lease = {...message, endsAt: now + message.untilMs - message.timeMs};
-            return true;
+            break;
         case "lease-ended":
             camera.lease = null;
-            return true;
+            break;
         case "marker":
             if (!camera.markers.some(({timeMs, label}) => timeMs === message.timeMs && label === message.label)) {
                 camera.markers.push({timeMs: message.timeMs, label: message.label});
             }
             if (camera.markers.length > 200) camera.markers.shift();
-            return true;
-        default:
-            return false;
         }
     }
 }

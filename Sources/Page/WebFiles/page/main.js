@@ -193,7 +193,7 @@ let isMade = false;
 function handle(message, line) {
     // With a wrong clock, nothing can be shown at its time.
     const isForNow = message.type === "present" && step.isOff;
-    const change = cameras.update(isForNow ? {...message, presentation: undefined} : message, performance.now());
+    const isListed = cameras.update(isForNow ? {...message, presentation: undefined} : message, performance.now());
     if (message.type === "page") return showRole(message);
     if (message.type === "daemon") {
         isMade = false;
@@ -202,7 +202,7 @@ function handle(message, line) {
         showConnection(message.connected ? "live" : "lost", message.connected ? "live" : "no daemon");
         $("#connection").title = message.reason ?? "";
     }
-    if (change === "list") listCameras();
+    if (isListed) listCameras();
     if (message.type === "alive") makeCamera();
     if (message.type === "daemon" && message.connected) setTimeout(makeCamera, 150);
     if (message.type === "camera" && message.camera === chosen) {
