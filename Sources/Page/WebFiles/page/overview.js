@@ -1,7 +1,7 @@
 // All cameras on one map: what each sees, its limits and its path; and the marks of a tour. The map shows them all,
 // unless the user has moved it.
 
-import {fillCircle, fit, stroke, strokeDashed} from "./theme.js";
+import {fillCircle, fit, pathAround, stroke, strokeDashed} from "./theme.js";
 import {Projection, latitudeOf, longitudeOf, mercatorX, mercatorY, wrapped} from "./projection.js";
 
 const WAY_MS = 20_000;
@@ -180,21 +180,11 @@ export class Overview {
 
     ghost(context, projection, camera, position) {
         const before = new Projection(position, camera.viewport);
-        this.path(context, projection, before.outline(), Math.round(before.x - this.view.x));
+        pathAround(context, projection, before.outline(), Math.round(before.x - this.view.x));
         strokeDashed(context, [6, 4], this.theme.ink, 1.5);
     }
 
     color(camera) { return this.theme.cameras[camera.color]; }
-
-    path(context, projection, points, shift) {
-        context.beginPath();
-        for (const [index, {x, y}] of points.entries()) {
-            const point = projection.screen(projection.ground(x - shift, y));
-            if (index) context.lineTo(point.x, point.y);
-            else context.moveTo(point.x, point.y);
-        }
-        context.closePath();
-    }
 
     // Returns by how many turns a camera has to be shifted to be visible.
     shift(camera) { return Math.round(mercatorX(camera.position.target.longitude) - this.view.x); }
@@ -207,7 +197,7 @@ export class Overview {
         const whole = bounds.northEast.longitude - bounds.southWest.longitude >= 360 ? west + 1 : east;
         const [top, bottom] = [mercatorY(bounds.northEast.latitude), mercatorY(bounds.southWest.latitude)];
         const shift = Math.round((west + whole) / 2 - this.view.x);
-        this.path(context, projection, [{x: west, y: top}, {x: whole, y: top}, {x: whole, y: bottom}, {x: west, y: bottom}], shift);
+        pathAround(context, projection, [{x: west, y: top}, {x: whole, y: top}, {x: whole, y: bottom}, {x: west, y: bottom}], shift);
         strokeDashed(context, [7, 5], this.color(camera), 1.5);
     }
 
@@ -239,7 +229,7 @@ export class Overview {
         const color = this.color(camera);
         const shift = this.shift(camera);
         const {screen, inner} = Overview.outline(camera);
-        this.path(context, projection, screen, shift);
+        pathAround(context, projection, screen, shift);
         context.fillStyle = color;
         context.globalAlpha = isChosen ? 0.24 : 0.14;
         context.fill();
@@ -247,7 +237,7 @@ export class Overview {
         context.lineJoin = "round";
         stroke(context, color, isChosen ? 2.5 : 1.5);
         if (inner) {
-            this.path(context, projection, inner, shift);
+            pathAround(context, projection, inner, shift);
             strokeDashed(context, [3, 3], color, 1);
         }
         const {target} = camera.position;

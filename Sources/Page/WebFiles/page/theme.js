@@ -38,6 +38,15 @@ export function fit(canvas, sharpness = 1) {
     return {width, height, ratio};
 }
 
+// Makes places of the ground, shifted by turns around the world, a canvas's path; returns whether all of them are visible.
+export function pathAround(context, projection, places, turns) {
+    const points = places.map(({x, y}) => projection.screen(projection.ground(x - turns, y)));
+    context.beginPath();
+    for (const point of points) if (point) context.lineTo(point.x, point.y);
+    context.closePath();
+    return points.every(Boolean);
+}
+
 // Fills a circle, which is then the canvas's path.
 export function fillCircle(context, x, y, radius, color) {
     context.beginPath();

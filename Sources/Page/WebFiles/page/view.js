@@ -1,7 +1,7 @@
 // The chosen camera as its screen shows it: the ground, the fingers with their trails, the target, the padding. Around
 // the screen the ground continues, faintly, as far as there is room.
 
-import {fillCircle, fit, stroke, strokeDashed} from "./theme.js";
+import {fillCircle, fit, pathAround, stroke, strokeDashed} from "./theme.js";
 import {scaleBar} from "./ground.js";
 import {Projection} from "./projection.js";
 
@@ -104,14 +104,7 @@ export class View {
 
     // Draws the outline of what the camera saw.
     ghost(context, projection, before, unit) {
-        const turns = Math.round(before.x - projection.x);
-        context.beginPath();
-        for (const {x, y} of before.outline()) {
-            const point = projection.screen(projection.ground(x - turns, y));
-            if (!point) return;
-            context.lineTo(point.x, point.y);
-        }
-        context.closePath();
+        if (!pathAround(context, projection, before.outline(), Math.round(before.x - projection.x))) return;
         strokeDashed(context, [6 * unit, 4 * unit], this.theme.ink, 1.5 * unit);
     }
 
