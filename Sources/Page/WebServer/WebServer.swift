@@ -75,14 +75,9 @@ package enum WebServer {
     package static func run(
         _ options: ServerOptions, ready: @escaping @Sendable (Links) throws -> Void
     ) async throws {
-        let group = MultiThreadedEventLoopGroup(numberOfThreads: threads)
-        do {
+        try await MultiThreadedEventLoopGroup.withEventLoopGroup(numberOfThreads: threads) { group in
             try await run(options, on: group, ready: ready)
-        } catch {
-            try? await group.shutdownGracefully()
-            throw error
         }
-        try? await group.shutdownGracefully()
     }
 
     private static func run(
