@@ -193,7 +193,7 @@ libraries = MapCamera Gestures GimbalProtocol GimbalClient
 docs = $(SCRATCH)/docs
 
 docs: swift ## render the documentation of the libraries
-	$(call quietly,swift build --quiet -debug-info-format none --target GimbalClient $(SWIFT_FLAGS) --scratch-path '$(SCRATCH)')
+	$(call quietly,swift build --quiet $(plain_build) --target GimbalClient $(SWIFT_FLAGS) --scratch-path '$(SCRATCH)')
 	$(call quietly,$(make_docs))
 	@echo "rendered into $(docs); to read it: python3 -m http.server --directory '$(docs)'"
 	@echo 'and open http://localhost:8000/documentation'
@@ -217,9 +217,10 @@ endef
 
 # Builds the optional products, too, so that they do not rot. The page's server is tested as a debug build, like the
 # unit tests: a release of its libraries would take minutes more. Of its packages only what it uses is built, unlike in
-# a build of all tests. Debug information would take 50 s of two cores. What the scripts of Tests/System test is built
-# while the unit tests run.
-build_debug = GIMBAL_FAST_TESTS=1 GIMBAL_BENCH=1 GIMBAL_MQTT=1 GIMBAL_WEB=1 swift build --quiet -debug-info-format none --scratch-path '$(SCRATCH)'
+# a build of all tests. Debug information would take 50 s of two cores, and an index 45 s. What the scripts of
+# Tests/System test is built while the unit tests run.
+plain_build = -debug-info-format none --disable-index-store
+build_debug = GIMBAL_FAST_TESTS=1 GIMBAL_BENCH=1 GIMBAL_MQTT=1 GIMBAL_WEB=1 swift build --quiet $(plain_build) --scratch-path '$(SCRATCH)'
 
 test: swift deps-test ## run all tests: unit tests, and system tests of the programs
 	$(call quietly,$(build_debug) --product gimbalPackageTests)

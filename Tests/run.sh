@@ -36,31 +36,46 @@ run_scripts() {
     for script; do run "$script" "Tests/System/$script.sh"; done
 }
 
-# The unit tests compute, those of programs wait, and meanwhile the programs for the other scripts are built, finally by
-# a single linker: scripts that do not need them run first. (The tests lock the build folder, and build nothing; the
-# packages have their own folders.) The tests of gimbal-web have a separate process, because its server shares the
-# threads that the waiting of other tests would block; they follow the build, which locks its records when a run begins.
+# The programs for most scripts are built while the unit tests run, finally by a single linker, so what computes beside
+# that has lower priority. (The tests lock the build folder, and build nothing; the packages have their own folders.)
+exec 9>"$folder/built"
+flock 9
+{
+    run 'release build' without_warnings env GIMBAL_BENCH=1 GIMBAL_MQTT=1 SWIFT_FLAGS=--ignore-lock \
+        make --no-print-directory build kernels mqtt
+} &
+exec 9>&-
+after_build() { flock "$folder/built" true; }
+
+# Three rows of tests run side by side. Booted systemds have time limits: only one runs at a time. A browser drops what
+# it is loading when the machine's network changes, as the fleet's does: the two are in one row. The tests of gimbal-web
+# have a separate process, because its server shares the threads that the waiting of other tests would block; they
+# follow the build, which locks its records when a run begins.
 programs='DaemonTests\.|GimbalClientTests\.'
 server='WebServerTests\.'
 units=(Tests/run-units.sh --scratch-path "$SCRATCH" --ignore-lock)
+machines=(systemd debian)
 early=(packages exchange metrics style portability)
-early_browsers=(page playwright)
-{ run 'unit tests' "${units[@]}" --skip "$programs|$server"; run_scripts "${early[@]}"; } &
-{ run 'tests of programs' env NAME='tests of programs' "${units[@]}" --filter "$programs"; run_scripts "${early_browsers[@]}"; } &
-run 'release build' without_warnings env GIMBAL_BENCH=1 GIMBAL_MQTT=1 SWIFT_FLAGS=--ignore-lock \
-    make --no-print-directory build kernels mqtt &
-wait
-run 'tests of gimbal-web' env NAME='tests of gimbal-web' "${units[@]}" --filter "$server"
-
-# Booted systemds have time limits: only one runs at a time, and the rest, which computes, has lower priority. (It
-# documents the libraries as the tests built them.) A browser drops what it is loading when the machine's network
-# changes, as the fleet's does: the two never run at the same time.
-machines=(systemd debian fleet)
+browsers=(page playwright)
+late_browsers=(adapters fleet)
 mapfile -t others < <(basename -s .sh Tests/System/*.sh |
-    grep -vxF "$(printf '%s\n' "${early[@]}" "${early_browsers[@]}" adapters "${machines[@]}")")
-{ flock 9 && run_scripts adapters 9>&-; } 9>"$folder/network" &
-{ run_scripts systemd debian 9>&-; flock 9 && run_scripts fleet 9>&-; } 9>"$folder/network" &
-{ renice -n 5 "$BASHPID" >/dev/null; GIMBAL_FAST_TESTS=1 run_scripts "${others[@]}"; } &
+    grep -vxF "$(printf '%s\n' "${machines[@]}" "${early[@]}" "${browsers[@]}" "${late_browsers[@]}")")
+{ after_build; run_scripts "${machines[@]}"; } &
+{
+    run 'tests of programs' env NAME='tests of programs' "${units[@]}" --filter "$programs"
+    run_scripts "${browsers[@]}"
+    after_build
+    run_scripts "${late_browsers[@]}"
+} &
+{
+    renice -n 5 "$BASHPID" >/dev/null
+    run 'unit tests' "${units[@]}" --skip "$programs|$server"
+    run_scripts "${early[@]}"
+    after_build
+    run 'tests of gimbal-web' env NAME='tests of gimbal-web' "${units[@]}" --filter "$server"
+    # They document the libraries as the tests built them.
+    GIMBAL_FAST_TESTS=1 run_scripts "${others[@]}"
+} &
 wait
 
 cat "$folder/results"

@@ -52,7 +52,7 @@ SWIFT
 uses() {
     manifest "$2" | sed "/name: \"${3:-none}\"/d" >"$package/Package.swift"
     rm -f "$package/Package.resolved"
-    if ! swift build --package-path "$package" --cache-path "$folder/cache" >"$folder/log" 2>&1; then
+    if ! swift build --disable-index-store --package-path "$package" --cache-path "$folder/cache" >"$folder/log" 2>&1; then
         cat "$folder/log"
         fail "a package with Gimbal by $1 does not build"
         return
