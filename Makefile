@@ -6,7 +6,7 @@ DESTDIR ?=
 SCRATCH ?= .build
 export SCRATCH
 
-PACKAGES = libevent-dev pkg-config
+PACKAGES = libevent-dev libexpat1-dev pkg-config
 DEB_PACKAGES = $(PACKAGES) debhelper lintian
 TEST_PACKAGES = $(DEB_PACKAGES) socat jq python3 python3-jsonschema python3-mpmath systemd systemd-container \
     dbus libpam-systemd valgrind python3-pytest python3-junitparser python3-selenium chromium chromium-driver firefox-esr \
@@ -68,12 +68,12 @@ swift:
 	@: $(if $(swift_version),,$(error Swift $(MINIMUM_SWIFT) or later is needed, and no swift is on the PATH))
 	@: $(if $(swift_is_old),$(error Swift $(MINIMUM_SWIFT) or later is needed, and this is $(swift_version)))
 
-# $(call lacking,PACKAGES): those not installed. Without dpkg, only libevent is checked.
+# $(call lacking,PACKAGES): those not installed. Without dpkg, only libevent and libexpat are checked.
 ifneq ($(shell command -v dpkg-query),)
 lacking = $(shell for package in $(1); do \
     dpkg-query -W -f '$${db:Status-Status}' $$package 2>/dev/null | grep -q '^installed' || echo $$package; done)
 else
-lacking = $(shell pkg-config --exists libevent_core 2>/dev/null || echo $(1))
+lacking = $(shell pkg-config --exists libevent_core expat 2>/dev/null || echo $(1))
 endif
 
 # $(call get,PACKAGES): installs them, or says in one line why it cannot.

@@ -22,7 +22,7 @@ let package = Package(
     ],
     traits: [
         // Packages that want only the libraries turn this off, `traits: []`: they then fetch no other package, and need
-        // no libevent. Everything outside the toolchain is conditional on it.
+        // no C library. Everything outside the toolchain is conditional on it.
         .trait(name: "Programs", description: "The daemon and its command line: gimbald and gimbal."),
         .default(enabledTraits: ["Programs"]),
     ],
@@ -75,8 +75,15 @@ let package = Package(
             swiftSettings: strict),
 
         // A camera's path through keyframes, in files: Gimbal's own, those of Google Earth, and lines to follow.
+        // libexpat (Debian: libexpat1-dev) reads the XML: every distribution has it, as Python and D-Bus need it.
+        // FoundationXML would bring in all of Foundation and libxml2: a program that reads one tag grows by 44 MB.
+        .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
         .target(
-            name: "Tours", dependencies: ["CameraStreams", "EarthViews", "GimbalProtocol", "JSONLines", "MapCamera"],
+            name: "Tours",
+            dependencies: [
+                "CameraStreams", "EarthViews", "GimbalProtocol", "JSONLines", "MapCamera",
+                .target(name: "CExpat", condition: programs),
+            ],
             swiftSettings: strict),
 
         // libevent (Debian: libevent-dev) is the event loop: small, in every distribution, and with the best of epoll.
@@ -259,7 +266,7 @@ let parts = [
     "Support": ["Libevent", "CLibevent", "UnixSocket", "Service", "ProgramOptions", "CLinux"],
     "Client": ["GimbalClient", "gimbal", "CommandLine"],
     "Laboratory": [
-        "Traces", "CameraStreams", "TouchTraces", "TouchScripts", "Tours", "Plotting", "PictureFiles",
+        "Traces", "CameraStreams", "TouchTraces", "TouchScripts", "Tours", "CExpat", "Plotting", "PictureFiles",
         "GimbalTesting",
     ],
     "Page": ["WebFiles", "WebServer", "gimbal-web", "CQRencode"],

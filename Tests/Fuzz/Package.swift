@@ -30,7 +30,10 @@ let package = Package(
         source("Laboratory", "TouchTraces", ["Touches", "Gestures", "MapCamera", "GimbalProtocol", "JSONLines"]),
         source("Core", "EarthViews", ["JSONLines", "MapCamera"]),
         source("Laboratory", "CameraStreams", ["GimbalProtocol", "JSONLines", "MapCamera"]),
-        source("Laboratory", "Tours", ["CameraStreams", "EarthViews", "GimbalProtocol", "JSONLines", "MapCamera"]),
+        .systemLibrary(name: "CExpat", path: "Sources/Laboratory/CExpat"),
+        source(
+            "Laboratory", "Tours",
+            ["CameraStreams", "EarthViews", "GimbalProtocol", "JSONLines", "MapCamera", "CExpat"]),
         source("Support", "UnixSocket"),
         .systemLibrary(name: "CLinux", path: "Sources/Support/CLinux"),
         source("Support", "Service", ["GimbalProtocol", "UnixSocket", "CLinux"]),

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Gimbal as a dependency: another package with the README's lines, by URL and by path, builds and runs. It fetches no
-# other package, and needs no libevent. Prints failures, and a last line.
+# other package, and needs no libevent or libexpat. Prints failures, and a last line.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -23,7 +23,7 @@ git add --all
 git commit --quiet --message 'as it is'
 git tag "$version"
 
-# Simulates a machine without libevent's development files.
+# Simulates a machine without the development files.
 mkdir "$folder/bin"
 printf '#!/bin/sh\necho\n' >"$folder/bin/pkg-config"
 chmod +x "$folder/bin/pkg-config"
@@ -59,7 +59,7 @@ uses() {
     fi
     output=$("$package/.build/debug/app")
     [ "$output" = '9.0 idle' ] || fail "by $1, the program said: $output"
-    ! grep -Ei 'libevent|argument-parser|warning' "$folder/log" || fail "by $1, that was to be heard"
+    ! grep -Ei 'libevent|expat|argument-parser|warning' "$folder/log" || fail "by $1, that was to be heard"
     others=$(find "$package/.build/checkouts" -mindepth 1 -maxdepth 1 ! -name gimbal 2>/dev/null)
     [ -z "$others" ] || fail "by $1, other packages were fetched: $others"
     ! grep -q argument-parser "$package/Package.resolved" 2>/dev/null || fail "by $1, swift-argument-parser is a pin"
@@ -81,10 +81,10 @@ print(camera.position.zoom, "idle")
 SWIFT
 uses 'path for its camera' 'path: "../gimbal"' GimbalClient
 
-# With the programs both words do appear, so the search above would have found them.
+# With the programs all these words do appear, so the search above would have found them.
 manifest 'path: "../gimbal"' '"Programs"' >"$package/Package.swift"
 swift build --package-path "$package" --target MapCamera >"$folder/log" 2>&1 || true
-for word in argument-parser libevent; do
+for word in argument-parser libevent expat; do
     grep -qi "$word" "$folder/log" || fail "with the programs there is no word of $word"
 done
 

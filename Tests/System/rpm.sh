@@ -61,6 +61,7 @@ rpm -qp "${no_database[@]}" --requires "${files[0]}" >"$folder/needs"
 told() { rpmspec -P "${no_database[@]}" --define "$1() $1 %*" packaging/gimbal.spec | grep -qx "$1 $2"; }
 check 'rpmlint finds no other errors' lint
 check 'it needs libevent' grep -q '^libevent_core-2' "$folder/needs"
+check 'and libexpat' grep -q '^libexpat' "$folder/needs"
 check 'and not what examples are written in' bash -c "! grep -E 'python|/env' '$folder/needs'"
 check 'systemd learns of the units' told systemd_post 'gimbald.socket gimbald-watch.socket gimbald.service'
 check 'and restarts the daemon alone' told systemd_postun_with_restart gimbald.service

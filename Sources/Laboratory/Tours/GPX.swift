@@ -6,10 +6,10 @@ import MapCamera
 struct GPXReader {
     private(set) var tracks: [FollowedLine] = []
     private(set) var routes: [FollowedLine] = []
-    private var xml: XMLReader
+    private let xml: XMLReader
 
     init(_ bytes: [UInt8]) throws(TourFileError) {
-        xml = try XMLReader(bytes)
+        xml = XMLReader(bytes)
         guard let root = try xml.nextChild() else { return }
         guard root.name == "gpx" else { throw TourFileError(line: root.line, "<\(root.name)> is not <gpx>") }
         while let element = try xml.nextChild() {

@@ -11,14 +11,14 @@ struct KMLReader {
     private(set) var tours: [NamedTour] = []
     private(set) var lines: [FollowedLine] = []
     private(set) var notes = TourNotes()
-    private var xml: XMLReader
+    private let xml: XMLReader
     private let height: Double
 
     /// The heights that a file may contain, in metres.
     private static let heights = -1e9...1e9
 
     init(_ bytes: [UInt8], viewportHeight: Double) throws(TourFileError) {
-        xml = try XMLReader(bytes)
+        xml = XMLReader(bytes)
         height = viewportHeight
         guard let root = try xml.nextChild() else { return }
         guard root.name == "kml" else { throw TourFileError(line: root.line, "<\(root.name)> is not <kml>") }

@@ -51,8 +51,7 @@ package enum TourFormat: String, CaseIterable, Sendable {
             }
             return JSONTour.recognizes(bytes) ? .json : .geojson
         case UInt8(ascii: "<"), 0xff, 0xfe:
-            var xml = try XMLReader(bytes)
-            guard let root = try xml.nextChild() else { break }
+            guard let root = try XMLReader(bytes).nextChild() else { break }
             switch root.name {
             case "kml": return .kml
             case "gpx": return .gpx

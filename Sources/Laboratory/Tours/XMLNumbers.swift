@@ -26,7 +26,7 @@ extension XMLReader {
     }
 
     /// Reads the element that was just opened as a number.
-    mutating func readNumber(of element: Element, in range: ClosedRange<Double>) throws(TourFileError) -> Double {
+    func readNumber(of element: Element, in range: ClosedRange<Double>) throws(TourFileError) -> Double {
         try Self.number(try readText(of: element), "<\(element.name)>", in: range, line: element.line)
     }
 }

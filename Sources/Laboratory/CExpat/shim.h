@@ -1,0 +1,2 @@
+// libexpat as Swift sees it. (Debian: libexpat1-dev.)
+#include <expat.h>
