@@ -14,8 +14,6 @@ private let isStopping = Atomic<Bool>(false)
 /// The keys of the terminal that the program runs on.
 final class Keyboard {
     private let descriptor: CInt
-    /// Whether to close the descriptor.
-    private let isOwn: Bool
     private var decoder = KeyDecoder()
     /// Whether keys are read.
     private(set) var isOn = false
@@ -26,20 +24,14 @@ final class Keyboard {
     ///   standard input, too, if it is not taken.
     init?(isInputTaken: Bool = false) {
         guard Terminal.canMoveCursor(STDERR_FILENO) else { return nil }
-        if isInputTaken {
-            let terminal = unsafe open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY)
-            guard terminal >= 0 else { return nil }
-            (descriptor, isOwn) = (terminal, true)
-        } else {
-            guard isatty(STDIN_FILENO) == 1 else { return nil }
-            (descriptor, isOwn) = (STDIN_FILENO, false)
-        }
+        descriptor = isInputTaken ? unsafe open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY) : STDIN_FILENO
+        guard isatty(descriptor) == 1 else { return nil }
         begin()
     }
 
     deinit {
         end()
-        if isOwn { _ = close(descriptor) }
+        if descriptor > STDERR_FILENO { _ = close(descriptor) }
     }
 
     /// The descriptor that is readable when keys have arrived; `nil` while none can.
