@@ -5,8 +5,9 @@ import Glibc
 import UnixSocket
 
 enum Program {
-    /// Returns the path of an installed program.
+    /// Returns the path of an installed program; a name with a slash is a path already.
     static func find(_ name: String) -> String? {
+        if name.contains("/") { return name }
         let folders = (SocketPath.environmentValue("PATH") ?? "").split(separator: ":")
         return folders.lazy.map { "\($0)/\(name)" }.first { unsafe access($0, X_OK) == 0 }
     }

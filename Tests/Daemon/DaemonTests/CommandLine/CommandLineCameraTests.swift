@@ -67,6 +67,8 @@ import Testing
         let refused = try gimbal(daemon, ["lease", "--", "/etc/passwd"])
         #expect(refused.status == 69)
         #expect(refused.errors == "gimbal: /etc/passwd cannot be started: Permission denied\n")
+        // The folders of the PATH have this program, but a name with a slash is a path.
+        #expect(try gimbal(daemon, ["lease", "--", "./sh"]).status == 69)
     }
 
     @Test func aTurnThatDoesNotComeIsWaitedForUntilTheTimeIsOver() throws {

@@ -68,11 +68,10 @@ private final class Trial {
     private let descriptor: CInt
 
     init(_ command: [String]) throws {
-        let name = command[0]
-        guard let path = name.contains("/") ? name : Program.find(name) else {
-            throw Failure(.usage, "there is no program \(name)")
+        guard let program = Program.find(command[0]) else {
+            throw Failure(.usage, "there is no program \(command[0])")
         }
-        program = path
+        self.program = program
         let folder = SocketPath.environmentValue("TMPDIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
         do throws(SystemError) {
             let made = try TemporaryFile.make(in: folder, named: "gimbal", ending: ".ndjson")
