@@ -214,24 +214,11 @@ private struct InspectReport {
             "cancelled": .bool(gesture.isCancelled),
         ]
         if let end = gesture.endMs { members["endMs"] = .number(milliseconds(end)) }
-        switch gesture.value {
-        case .pan(let way): members["translation"] = .object(["x": .number(way.x), "y": .number(way.y)])
-        case .pinch(let scale): members["scale"] = .number(scale)
-        case .rotate(let degrees): members["rotationDeg"] = .number(degrees)
-        case .tilt(let way), .oneFingerZoom(let way): members["translation"] = .object(["y": .number(way)])
-        case .position(let position): members["position"] = json(position)
-        case nil: break
-        }
+        // The value has the members of a line of a trace.
+        let event = GestureEvent(gesture.kind, .changed, gesture.value)
+        let line = (try? JSONValue(ClientRequest.gesture(event).line()))?.object ?? [:]
+        for member in line.members where member.name != "phase" { members[member.name] = member.value }
         return .object(members)
-    }
-
-    private func json(_ position: CameraPosition) -> JSONValue {
-        let target = position.target
-        return .object([
-            "target": .object(["latitude": .number(target.latitude), "longitude": .number(target.longitude)]),
-            "zoom": .number(position.zoom), "bearing": .number(position.bearing),
-            "viewingAngle": .number(position.viewingAngle),
-        ])
     }
 
     /// Rounds a time as times of a trace are rounded.
