@@ -29,8 +29,7 @@ final class LiveSession {
     private let connection: DaemonConnection
     private let output: Output
     private let camera: CameraName
-    private let follows: Bool
-    private let takesLease: Bool
+    private let options: Replay
     private var isOver = false
     private var rejected = 0
 
@@ -40,19 +39,18 @@ final class LiveSession {
         self.fingers = fingers
         camera = options.camera ?? .main
         connection = try DaemonConnection(options.socket, isStrict: false)
-        self.output = output
-        (follows, takesLease) = (options.follow, options.lease)
-        if follows { output.showRows(of: [camera.text]) }
+        (self.output, self.options) = (output, options)
+        if options.follow { output.showRows(of: [camera.text]) }
     }
 
     /// Feeds the camera until the input ends; returns the number of errors.
     func run() throws -> Int {
         try connection.joinLeases(of: camera.text)
-        if takesLease {
+        if options.lease {
             let lease = LeaseRequest(forMs: Lease.longest, label: "gimbal replay")
             connection.queue(try ClientRequest.takeLease(lease).line(camera: camera.text))
         }
-        if follows { connection.queue(try ClientRequest.subscribe().line(camera: camera.text)) }
+        if options.follow { connection.queue(try ClientRequest.subscribe().line(camera: camera.text)) }
         connection.queue(try fingers.opening)
         while !isOver {
             let takes = !fingers.isAtEnd && connection.wantsMore
@@ -76,7 +74,7 @@ final class LiveSession {
             say("\(fingers.name): \(error)")
             try fingers.take(message)
         case .pong: isOver = isOver || message.id == Self.endMark
-        case _ where follows && message.isOfStream: output.show(message)
+        case _ where options.follow && message.isOfStream: output.show(message)
         default: try fingers.take(message)
         }
     }

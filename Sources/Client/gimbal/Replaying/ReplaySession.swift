@@ -10,14 +10,12 @@ final class ReplaySession {
     private let connection: DaemonConnection
     private let output: Output
     private let opening: TraceSource.Opening
-    private let follows: Bool
-    private let takesLease: Bool
+    private let options: Replay
     /// The display and the keys of the replay, if there is a terminal.
     private var player: PlayerControl?
 
     /// The number of lines sent before the trace's first.
     private var linesBefore = 0
-    private var isAllQueued = false
     private var isOver = false
     /// Whether the replay was ended early: by a key, another client or a restart.
     private var isCut = false
@@ -30,8 +28,7 @@ final class ReplaySession {
     init(_ name: String, _ options: Replay, _ output: Output) throws {
         reader = try TraceSource(InputFile(name), options.recording, number: options.selection.number)
         connection = try DaemonConnection(options.socket)
-        self.output = output
-        (follows, takesLease) = (options.follow, options.lease)
+        (self.output, self.options) = (output, options)
         let (opening, length) = try about(name) { [reader] in
             var opening = try reader.opening()
             try opening.header.set(options.members)
@@ -42,7 +39,7 @@ final class ReplaySession {
             return (opening, length)
         }
         self.opening = opening
-        if follows { output.showRows(of: [opening.header.camera]) }
+        if options.follow { output.showRows(of: [opening.header.camera]) }
         let playback = opening.header.header?.playback ?? TracePlayback()
         player = try PlayerControl(
             InputFile.title(of: name), of: opening.header.camera, options.socket, isInputTaken: name == "-",
@@ -64,7 +61,7 @@ final class ReplaySession {
         }
         try begin()
         while !isOver {
-            let source = !isAllQueued && connection.wantsMore ? reader.descriptor : nil
+            let source = !reader.isAtEnd && connection.wantsMore ? reader.descriptor : nil
             let turn = try connection.turn(
                 source: source, others: player?.sources ?? [], timeout: player?.timeout, handle)
             try flush()
@@ -81,12 +78,12 @@ final class ReplaySession {
     }
 
     private func begin() throws {
-        if follows {
+        if options.follow {
             connection.queue(try ClientRequest.subscribe().line(camera: opening.header.camera))
             linesBefore = 1
         }
         linesBefore += try connection.joinLeases(of: opening.header.camera)
-        if takesLease {
+        if options.lease {
             // The lease lasts until the trace has ended, and with it the connection.
             let lease = LeaseRequest(forMs: Lease.longest, label: "gimbal replay")
             connection.queue(try ClientRequest.takeLease(lease).line(camera: opening.header.camera))
@@ -95,7 +92,6 @@ final class ReplaySession {
         connection.queue(opening.blank + opening.header.bytes + [0x0a])
         guard opening.header.isRight else {
             // The header will be refused, and nothing after it may be taken for live input.
-            isAllQueued = true
             return connection.finishSending()
         }
         try send(opening.rest)
@@ -106,7 +102,6 @@ final class ReplaySession {
         guard reader.isAtEnd else { return }
         connection.queue(reader.ending)
         connection.queue(try ClientRequest.ping.line(id: Self.endMark))
-        isAllQueued = true
     }
 
     /// Returns why the daemon ended the connection before the replay was over.
@@ -134,10 +129,10 @@ final class ReplaySession {
             player?.conclude()
             output.conclude(message, of: reader.name)
         case .pong: isOver = isOver || message.id == Self.endMark
-        case .lagged where follows:
+        case .lagged where options.follow:
             if case .lagged(let lagged)? = message.event { announce("gimbal: \(lagged.text)") }
             output.show(message)
-        case _ where follows && message.isOfStream: output.show(message, as: message.withoutEpoch)
+        case _ where options.follow && message.isOfStream: output.show(message, as: message.withoutEpoch)
         default: break
         }
     }
