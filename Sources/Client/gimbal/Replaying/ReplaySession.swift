@@ -29,22 +29,35 @@ final class ReplaySession {
         reader = try TraceSource(InputFile(name), options.recording, number: options.selection.number)
         connection = try DaemonConnection(options.socket)
         (self.output, self.options) = (output, options)
-        let (opening, length) = try about(name) { [reader] in
+        let startMs: Double?
+        (opening, startMs) = try about(name) { [reader] in
             var opening = try reader.opening()
             try opening.header.set(options.members)
-            let length = TraceLength(opening, of: reader)
-            if let durationMs = length.durationMs, opening.header.header?.playback.durationMs == nil {
+            let startMs = TraceTime.first(in: opening.rest)
+            if opening.header.header?.playback.durationMs == nil, let durationMs = Self.duration(of: reader, startMs) {
                 try opening.header.set([("durationMs", .number(durationMs))])
             }
-            return (opening, length)
+            return (opening, startMs)
         }
-        self.opening = opening
         if options.follow { output.showRows(of: [opening.header.camera]) }
         let playback = opening.header.header?.playback ?? TracePlayback()
         player = try PlayerControl(
             InputFile.title(of: name), of: opening.header.camera, options.socket, isInputTaken: name == "-",
             hasRows: output.hasRows, loop: playback.loop, durationMs: playback.durationMs,
-            markers: length.markers)
+            markers: Self.markers(of: reader, startMs))
+    }
+
+    /// Returns how long a trace lasts, in milliseconds, if the end of its file tells it.
+    private static func duration(of reader: TraceSource, _ startMs: Double?) -> Double? {
+        guard let startMs, let endMs = reader.lastBytes(256 << 10).flatMap(TraceTime.last) else { return nil }
+        // A last line that every daemon rejects may contain any time; a header may give at most this duration.
+        return endMs > startMs && endMs - startMs <= 1e14 ? endMs - startMs : nil
+    }
+
+    /// Returns the times of a trace's markers, in milliseconds from its beginning; none for a file of more than 64 MiB.
+    private static func markers(of reader: TraceSource, _ startMs: Double?) -> [Double] {
+        guard let startMs, let size = reader.size, size <= 64 << 20 else { return [] }
+        return TraceMarkers.times(in: reader.lastBytes(size) ?? []).map { max($0 - startMs, 0) }
     }
 
     // MARK: Running
