@@ -34,7 +34,6 @@ final class PlayerControl {
     private var subscription = Subscription.asked
     /// Whether a key has ended the replay.
     private(set) var isEnding = false
-    private var isStoppedByPerson = false
     private var marks = 0
     /// The gestures fed to the camera; `nil` at a speed at which they would change too fast to read.
     private var gestures: PlayedGestures? = PlayedGestures()
@@ -109,7 +108,7 @@ final class PlayerControl {
     /// Handles keys and the daemon's messages, and redraws the lines.
     func advance() throws {
         keyboard?.begin()
-        keyboard?.stopIfAsked(leave, resume)
+        stopIfAsked()
         // What a key does depends on the state of the replay.
         _ = try connection.turn(timeout: 0, handle)
         for key in keyboard?.read() ?? [] { try press(key) }
@@ -163,21 +162,16 @@ final class PlayerControl {
         try send(.getCamera())
     }
 
-    // MARK: ^Z
-
-    /// Pauses the replay for as long as the program is stopped.
-    private func leave() {
-        clear()
-        guard isRunning, !isPaused else { return }
-        isStoppedByPerson = true
-        try? send(.pauseReplay)
-        _ = try? connection.turn(timeout: 0, handle)
-    }
-
-    private func resume() {
-        guard isStoppedByPerson else { return }
-        isStoppedByPerson = false
-        try? send(.resumeReplay)
+    /// Stops the program if ^Z was pressed, and pauses the replay for as long as it is stopped.
+    private func stopIfAsked() {
+        let isPlaying = isRunning && !isPaused
+        let wasStopped = keyboard?.stopIfAsked {
+            clear()
+            guard isPlaying else { return }
+            try? send(.pauseReplay)
+            _ = try? connection.turn(timeout: 0, handle)
+        }
+        if wasStopped == true, isPlaying { try? send(.resumeReplay) }
     }
 
     // MARK: Messages from the daemon

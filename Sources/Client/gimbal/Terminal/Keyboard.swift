@@ -94,18 +94,17 @@ final class Keyboard {
         Self.restore()
     }
 
-    /// Stops the process if ^Z was pressed, like any other process, and returns when it is continued.
+    /// Stops the process if ^Z was pressed, like any other process; returns whether it did, when it is continued.
     ///
-    /// - Parameters:
-    ///   - leave: called before the process stops; removes the terminal's lines.
-    ///   - resume: called when the process continues.
-    func stopIfAsked(_ leave: () -> Void, _ resume: () -> Void) {
-        guard isStopping.exchange(false, ordering: .relaxed) else { return }
+    /// - Parameter leave: called before the process stops; removes the terminal's lines.
+    @discardableResult
+    func stopIfAsked(_ leave: () -> Void) -> Bool {
+        guard isStopping.exchange(false, ordering: .relaxed) else { return false }
         leave()
         end()
         _ = raise(SIGTSTP)
         begin()
-        resume()
+        return true
     }
 
     /// Restores the terminal's settings. Safe in a signal handler.

@@ -136,7 +136,7 @@ private final class RecordSession {
     private func press() throws {
         guard let keyboard else { return }
         keyboard.begin()
-        keyboard.stopIfAsked({ status.clear() }, {})
+        keyboard.stopIfAsked { status.clear() }
         for key in keyboard.read() {
             switch key {
             case .character("m"):
