@@ -5,10 +5,8 @@ import Synchronization
 import UnixSocket
 
 final class RequestConnection: Sendable {
-    /// The longest line in bytes, by the protocol.
-    static let longestRequest = RequestDecoder.longestLine
     /// More than the requests in a line, since each takes more than a byte.
-    private static let idsOfLine = longestRequest
+    private static let idsOfLine = RequestDecoder.longestLine
     /// The most lines that may wait for their answers.
     static let mostWaiting = 1024
 
@@ -112,7 +110,7 @@ final class RequestConnection: Sendable {
             requests.count == 1
             ? try requests[0].line(camera: camera, id: ids[0], creates: creates)
             : try ClientRequest.line(batch: requests, camera: camera, ids: ids)
-        guard line.count <= Self.longestRequest + 1 else { throw GimbalConnectionError.requestTooLong }
+        guard line.count <= RequestDecoder.longestLine + 1 else { throw GimbalConnectionError.requestTooLong }
         return line
     }
 

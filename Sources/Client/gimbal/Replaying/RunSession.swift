@@ -5,9 +5,6 @@ import GimbalProtocol
 import Traces
 
 final class RunSession {
-    /// The result of a line, or of the trace's end.
-    typealias Played = TraceRun.Line
-
     let reader: TraceSource
     private let opening: TraceSource.Opening
     /// The camera; it answers queries while the trace plays.
@@ -55,7 +52,7 @@ final class RunSession {
     /// Plays the trace; reports rejected lines on standard error.
     ///
     /// - Throws: a `Failure` if the header is refused, and what `body` throws.
-    func play(_ body: (Played) throws -> Void) throws {
+    func play(_ body: (TraceRun.Line) throws -> Void) throws {
         defer { bar.clear() }
         func play(_ line: LineSplitter.Line) throws {
             try Interrupt.check()
@@ -88,7 +85,7 @@ final class RunSession {
         }
     }
 
-    private func note(_ played: Played, _ body: (Played) throws -> Void) throws {
+    private func note(_ played: TraceRun.Line, _ body: (TraceRun.Line) throws -> Void) throws {
         try Interrupt.check()
         for message in played.messages {
             switch message.type {

@@ -72,8 +72,8 @@ struct UpdateOptions: ParsableArguments {
 /// Options for how a camera moves over a time.
 struct AnimationOptions: ParsableArguments {
     @Option(
-        "How long, in milliseconds or such as 800ms or 1.5s (default: \(spoken(usualDuration)), or as a flight needs).",
-        "time")
+        "How long, in milliseconds or such as 800ms or 1.5s "
+            + "(default: \(spoken(CameraAnimation.usualDuration)), or as a flight needs).", "time")
     var duration: Milliseconds?
 
     @Option("How the pace changes.", "easing")
@@ -93,9 +93,6 @@ struct AnimationOptions: ParsableArguments {
 
     @Flag(help: "Do not wait until the camera rests, and print nothing.")
     var noWait = false
-
-    /// The protocol's default, in milliseconds.
-    static let usualDuration = CameraAnimation.usualDuration
 
     /// Whether an option asks for an animation.
     var isNamed: Bool { duration != nil || easing != nil || flight }
