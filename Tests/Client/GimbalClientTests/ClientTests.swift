@@ -242,17 +242,6 @@ private func error(_ body: () async throws -> Void) async -> (any Error)? {
         }
         try await waitUntilAlone(gimbal)
     }
-
-    @Test func whatIsNoMessageEndsTheConnection() async throws {
-        let stranger = try StandIn { _, connection in
-            _ = isReadable(connection)
-            StandIn.write("HTTP/1.1 400 Bad \u{7}Request\r\n\r\n".utf8, to: connection)
-        }
-        let expected = GimbalConnectionError.unexpectedAnswer("HTTP/1.1 400 Bad \\u{07}Request")
-        #expect(await error { try await Gimbal(path: stranger.path).ping() } as? GimbalConnectionError == expected)
-        let events = Gimbal(path: stranger.path).camera().events()
-        #expect(await error { for try await _ in events {} } as? GimbalConnectionError == expected)
-    }
 }
 
 /// Waits until the daemon has no other connection.
