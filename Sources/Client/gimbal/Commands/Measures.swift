@@ -139,17 +139,12 @@ func check(_ option: String, _ value: Double?, _ range: ClosedRange<Double>, _ u
 }
 
 extension Viewport: TypedArgument {
-    /// Checks that width and height are within a range.
-    func check(_ option: String, _ range: ClosedRange<Double>) throws {
-        for side in [width, height] { try gimbal.check(option, side, range, " points wide and high") }
-    }
-
     /// Reads a size such as `390x844`.
     init(typed text: String) throws {
         guard let numbers = numbers(text, separator: "x"), numbers.count == 2 else {
             throw ValidationError("write width and height in points, separated by an x, such as 390x844.")
         }
-        for side in numbers { try gimbal.check("width and height", side, .sizes, " points") }
+        for side in numbers { try check("width and height", side, .sizes, " points") }
         self.init(width: numbers[0], height: numbers[1])
     }
 }

@@ -194,13 +194,6 @@ final class Conversation {
     /// Prints the camera's state; for people, as these rows.
     func showState(_ rows: (CameraState) -> [PrintableText]) throws { try show(.getCamera(), rows) }
 
-    /// Waits until the camera rests, at most for the time given to the daemon, and prints where.
-    func showRest(timeoutMs: Double?) throws {
-        // The daemon reports when the time is up. If it does not, the wait ends soon after.
-        let timeout = (timeoutMs ?? .infinity) + TimeLimit.usualAnswer
-        try show(.awaitIdle(timeoutMs: timeoutMs), timeout: timeout) { (rest: CameraRest) in [rest.position.text] }
-    }
-
     /// Asks, and prints the answer: rows for people, the unchanged line for programs.
     ///
     /// - Parameters:

@@ -6,7 +6,7 @@ import Traces
 
 final class RunSession {
     let reader: TraceSource
-    private let opening: TraceSource.Opening
+    let opening: TraceSource.Opening
     /// The camera; it answers queries while the trace plays.
     let run: TraceRun
     /// The number of rejected lines.
@@ -42,12 +42,6 @@ final class RunSession {
         run = try TraceRun(camera: opening.header.camera) { try $0.atHighestSpeed(isOnce: isOnce) }
         bar = StatusLine(isWanted: showsProgress)
     }
-
-    /// The camera that the header names.
-    var camera: String { opening.header.camera }
-
-    /// The header; `nil` if it is invalid.
-    var header: TraceHeader? { opening.header.header }
 
     /// Plays the trace; reports rejected lines on standard error.
     ///

@@ -83,7 +83,7 @@ struct LoadedStream {
         }
         if number == nil { try session.checkIsAlone() }
         stream = reader.stream
-        if let header = session.header { stream.viewport = header.viewport }
+        if let header = session.opening.header.header { stream.viewport = header.viewport }
         rejected = session.rejected
     }
 }

@@ -20,12 +20,16 @@ struct Wait: ParsableCommand {
 
     @OptionGroup var options: QuestionOptions
 
-    func validate() throws {
-        try check("--timeout", options.answers.socket.timeout?.milliseconds, .durations, " ms")
-    }
+    private var timeoutMs: Double? { options.answers.socket.timeout?.milliseconds }
+
+    func validate() throws { try check("--timeout", timeoutMs, .durations, " ms") }
 
     func run() throws {
-        try Conversation(options, limitsAnswers: false)
-            .showRest(timeoutMs: options.answers.socket.timeout?.milliseconds)
+        let daemon = try Conversation(options, limitsAnswers: false)
+        // The daemon reports when the time is up. If it does not, the wait ends soon after.
+        let patience = (timeoutMs ?? .infinity) + TimeLimit.usualAnswer
+        try daemon.show(.awaitIdle(timeoutMs: timeoutMs), timeout: patience) { (rest: CameraRest) in
+            [rest.position.text]
+        }
     }
 }

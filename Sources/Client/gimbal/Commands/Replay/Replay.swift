@@ -89,14 +89,10 @@ struct Replay: ParsableCommand {
         } else if traces.isEmpty, recording.device == nil {
             throw ValidationError("Name the traces to play, or a touchscreen with --device /dev/input/eventN.")
         }
-        if live || traces.isEmpty, let option = givenForTraces {
+        let option = playback.given ?? speed.map { _ in "--speed" } ?? selection.number.map { _ in "--trace" }
+        if live || traces.isEmpty, let option {
             throw ValidationError("\(option) is for traces, not for live fingers.")
         }
-    }
-
-    /// An option that was given but means nothing for live fingers.
-    private var givenForTraces: String? {
-        playback.given ?? (speed == nil ? nil : "--speed") ?? (selection.number == nil ? nil : "--trace")
     }
 
     /// The header's members for the options; other members keep their values.

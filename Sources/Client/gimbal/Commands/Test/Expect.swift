@@ -350,11 +350,13 @@ private final class ExpectSession {
             // The camera is judged only when it rests, or when the time is up.
             if follower.isAtRest || left == 0, let stream = follower.stream {
                 compared = []
-                let outcomes = try statements.map { try outcome($0, LoadedStream(camera.text, stream)) }
+                var outcomes = try statements.map { try outcome($0, LoadedStream(camera.text, stream)) }
                 if left == 0 || outcomes.allSatisfy({ $0.failure == nil }) {
+                    if !follower.isAtRest {
+                        outcomes.append(Outcome("rests", Outcome.Failure("it is still moving when the time is up")))
+                    }
                     return TestReport(
-                        subject: "camera \(camera.text)", outcomes: outcomes + follower.restlessness,
-                        duration: duration(since: start))
+                        subject: "camera \(camera.text)", outcomes: outcomes, duration: duration(since: start))
                 }
             }
             guard left > 0 else { throw Failure(.unavailable, "the daemon did not report camera \(camera.text)") }
@@ -381,11 +383,6 @@ private final class CameraFollower {
 
     /// Whether nothing moves the camera.
     var isAtRest: Bool { hasRested && reader.stream.isAtRest }
-
-    /// A failure of its own if the camera still moves.
-    var restlessness: [Outcome] {
-        isAtRest ? [] : [Outcome("rests", Outcome.Failure("it is still moving when the time is up"))]
-    }
 
     /// Waits for the next lines of the daemon, and reads them.
     func wait(milliseconds: Int) throws {

@@ -65,7 +65,9 @@ struct Make: ParsableCommand {
         try check("--zoom", zoom?.value, ZoomRange.limits)
         try check("--scale", scale?.value, 0.01...100)
         try check("--degrees", degrees?.value, -3600...3600)
-        try viewport?.check("--viewport", 50...10_000)
+        for side in [viewport?.width, viewport?.height] {
+            try check("--viewport", side, 50...10_000, " points wide and high")
+        }
     }
 
     func run() throws {

@@ -58,7 +58,7 @@ struct Run: ParsableCommand {
             let session = try RunSession(
                 try InputFile(trace), recording, number: selection.number, camera: camera, playsAll: true,
                 isOnce: mcap != nil, showsProgress: summary || !output.isTerminal)
-            if !summary { output.showRows(of: [session.camera]) }
+            if !summary { output.showRows(of: [session.opening.header.camera]) }
             try session.play { played in
                 for message in played.messages {
                     switch message.type {
