@@ -53,6 +53,15 @@ struct QuestionOptions: ParsableArguments {
     var create = false
 }
 
+extension CommandConfiguration {
+    /// Describes a subcommand: in one sentence, and at length.
+    ///
+    /// - Parameter name: the name, if it does not follow from that of the type.
+    init(_ abstract: String, name: String? = nil, _ discussion: String) {
+        self.init(commandName: name, abstract: abstract, discussion: discussion)
+    }
+}
+
 /// A camera's name: 1 to 64 of `A-Z a-z 0-9 . _ -`.
 struct CameraName: Equatable, TypedArgument {
     let text: String

@@ -5,15 +5,14 @@ import GimbalProtocol
 
 struct Cameras: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "List the cameras.",
-        discussion: """
-            Prints one name per line; in a pipe or with --json, the daemon's line.
+        "List the cameras.",
+        """
+        Prints one name per line; in a pipe or with --json, the daemon's line.
 
-            Examples:
-              gimbal cameras
-              gimbal cameras --json | jq -r '.cameras[]'
-            """
-    )
+        Examples:
+          gimbal cameras
+          gimbal cameras --json | jq -r '.cameras[]'
+        """)
 
     @OptionGroup var options: AnswerOptions
 
@@ -24,15 +23,14 @@ struct Cameras: ParsableCommand {
 
 struct Remove: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Remove cameras.",
-        discussion: """
-            Their subscribers are notified. A camera that does not exist is an error; the cameras named before it are \
-            still removed. A camera that plays a trace is busy.
+        "Remove cameras.",
+        """
+        Their subscribers are notified. A camera that does not exist is an error; the cameras named before it are \
+        still removed. A camera that plays a trace is busy.
 
-            Examples:
-              gimbal remove left right
-            """
-    )
+        Examples:
+          gimbal remove left right
+        """)
 
     @Argument(help: "The names of the cameras.", completion: .cameras, transform: CameraName.init(typed:))
     var cameras: [CameraName]
@@ -46,16 +44,15 @@ struct Remove: ParsableCommand {
 
 struct Stop: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Stop a camera where it is.",
-        discussion: """
-            Ends its animation, its fling and its active gestures, and prints its position; in a pipe or with --json, \
-            the daemon's line with its state.
+        "Stop a camera where it is.",
+        """
+        Ends its animation, its fling and its active gestures, and prints its position; in a pipe or with --json, the \
+        daemon's line with its state.
 
-            Examples:
-              gimbal stop
-              gimbal stop --camera left
-            """
-    )
+        Examples:
+          gimbal stop
+          gimbal stop --camera left
+        """)
 
     @OptionGroup var options: CameraOptions
 

@@ -5,18 +5,17 @@ import GimbalClient
 
 struct Fit: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Move a camera so that it shows bounds.",
-        discussion: """
-            The camera then looks straight down, with north up, at the largest zoom that shows all of the bounds. \
-            Prints its position. Bounds may cross the antimeridian: from 165 to -175 they are 20 degrees wide.
+        "Move a camera so that it shows bounds.",
+        """
+        The camera then looks straight down, with north up, at the largest zoom that shows all of the bounds. Prints \
+        its position. Bounds may cross the antimeridian: from 165 to -175 they are 20 degrees wide.
 
-            Examples:
-              gimbal fit 49.26,-123.11 51.05,-114.05 --padding 32
-              gimbal fit -50,165 -30,-175 --padding 60,20,200,20
-              gimbal fit 47.27,5.87 55.06,15.04 --duration 800
-              gimbal fit 47.27,5.87 55.06,15.04 --dry-run
-            """
-    )
+        Examples:
+          gimbal fit 49.26,-123.11 51.05,-114.05 --padding 32
+          gimbal fit -50,165 -30,-175 --padding 60,20,200,20
+          gimbal fit 47.27,5.87 55.06,15.04 --duration 800
+          gimbal fit 47.27,5.87 55.06,15.04 --dry-run
+        """)
 
     @Argument(help: "Latitude and longitude of the south-west corner.", transform: LatLng.init(typed:))
     var southWest: LatLng

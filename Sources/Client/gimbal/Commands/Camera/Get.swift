@@ -4,17 +4,16 @@ import ArgumentParser
 
 struct Get: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Print a camera's state.",
-        discussion: """
-            Prints a table on a terminal, the daemon's line in a pipe or with --json. A query creates no camera: \
-            without --camera, if the camera main does not exist yet, it is shown as it would be created.
+        "Print a camera's state.",
+        """
+        Prints a table on a terminal, the daemon's line in a pipe or with --json. A query creates no camera: without \
+        --camera, if the camera main does not exist yet, it is shown as it would be created.
 
-            Examples:
-              gimbal get
-              gimbal get --camera left
-              gimbal get --json | jq .position.target
-            """
-    )
+        Examples:
+          gimbal get
+          gimbal get --camera left
+          gimbal get --json | jq .position.target
+        """)
 
     @OptionGroup var options: QuestionOptions
 

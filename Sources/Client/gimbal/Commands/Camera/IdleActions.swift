@@ -39,19 +39,18 @@ struct IdleOptions: ParsableArguments {
 
 struct Home: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Have a camera fly home when nothing moves it.",
-        discussion: """
-            When the camera has rested for a time, without a finger, a command or a lease, it flies home; any finger \
-            or command takes over from where it is then. Without a place, shows the current idle action. Setting it \
-            replaces what "gimbal attract" has set.
+        "Have a camera fly home when nothing moves it.",
+        """
+        When the camera has rested for a time, without a finger, a command or a lease, it flies home; any finger or \
+        command takes over from where it is then. Without a place, shows the current idle action. Setting it replaces \
+        what "gimbal attract" has set.
 
-            Examples:
-              gimbal home 48.8584,2.2945,14 --after 60s
-              gimbal home 48.8584,2.2945,16,30,45 --after 5m --duration 3s
-              gimbal home
-              gimbal home --none
-            """
-    )
+        Examples:
+          gimbal home 48.8584,2.2945,14 --after 60s
+          gimbal home 48.8584,2.2945,16,30,45 --after 5m --duration 3s
+          gimbal home
+          gimbal home --none
+        """)
 
     @Argument(
         help: ArgumentHelp(
@@ -80,19 +79,18 @@ struct Home: ParsableCommand {
 
 struct Attract: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Have a camera play a trace when nothing moves it.",
-        discussion: """
-            The trace is one of the daemon's own, in its --trace-dir; "gimbal traces" lists them. When the camera has \
-            rested for a time, without a finger, a command or a lease, it flies to where the trace begins and plays \
-            it, over and over; any finger or command takes over from where it is then. Without a name, shows the \
-            current idle action. Setting it replaces what "gimbal home" has set.
+        "Have a camera play a trace when nothing moves it.",
+        """
+        The trace is one of the daemon's own, in its --trace-dir; "gimbal traces" lists them. When the camera has \
+        rested for a time, without a finger, a command or a lease, it flies to where the trace begins and plays it, \
+        over and over; any finger or command takes over from where it is then. Without a name, shows the current idle \
+        action. Setting it replaces what "gimbal home" has set.
 
-            Examples:
-              gimbal attract alps.ndjson --after 60s
-              gimbal attract alps.ndjson --after 5m --once
-              gimbal attract --none
-            """
-    )
+        Examples:
+          gimbal attract alps.ndjson --after 60s
+          gimbal attract alps.ndjson --after 5m --once
+          gimbal attract --none
+        """)
 
     @Argument(help: ArgumentHelp("The trace's name, as \"gimbal traces\" lists it.", valueName: "trace"))
     var trace: String?
@@ -115,16 +113,15 @@ struct Attract: ParsableCommand {
 
 struct Traces: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "List the traces that the daemon can play by itself.",
-        discussion: """
-            Lists the traces in the daemon's --trace-dir, which "gimbal attract" can play: their names, how many lines \
-            they have and how long they take. In a pipe or with --json, prints the daemon's line.
+        "List the traces that the daemon can play by itself.",
+        """
+        Lists the traces in the daemon's --trace-dir, which "gimbal attract" can play: their names, how many lines \
+        they have and how long they take. In a pipe or with --json, prints the daemon's line.
 
-            Examples:
-              gimbal traces
-              gimbal traces --json | jq -r '.traces[].trace'
-            """
-    )
+        Examples:
+          gimbal traces
+          gimbal traces --json | jq -r '.traces[].trace'
+        """)
 
     @OptionGroup var options: AnswerOptions
 

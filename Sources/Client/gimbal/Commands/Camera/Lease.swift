@@ -6,20 +6,19 @@ import Glibc
 
 struct Lease: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Keep others from moving a camera while a command runs.",
-        discussion: """
-            Leases the camera, runs the command and exits with its status. The lease ends with the command, or when \
-            the time of --for is over. Meanwhile, gestures, commands and traces of others are refused. The command \
-            finds the lease in GIMBAL_LEASE, as CAMERA:NUMBER, so it can move the camera with "gimbal"; other programs \
-            send "join-lease". If another client has leased the camera, the status is 75; with --wait, the command \
-            waits for its turn, at most for the time of --timeout.
+        "Keep others from moving a camera while a command runs.",
+        """
+        Leases the camera, runs the command and exits with its status. The lease ends with the command, or when the \
+        time of --for is over. Meanwhile, gestures, commands and traces of others are refused. The command finds the \
+        lease in GIMBAL_LEASE, as CAMERA:NUMBER, so it can move the camera with "gimbal"; other programs send \
+        "join-lease". If another client has leased the camera, the status is 75; with --wait, the command waits for \
+        its turn, at most for the time of --timeout.
 
-            Examples:
-              gimbal lease -- gimbal replay pan.ndjson
-              gimbal lease --for 30s --label guide -- sh -c 'gimbal animate --zoom 14'
-              gimbal lease --camera left --wait -- ./tour.sh
-            """
-    )
+        Examples:
+          gimbal lease -- gimbal replay pan.ndjson
+          gimbal lease --for 30s --label guide -- sh -c 'gimbal animate --zoom 14'
+          gimbal lease --camera left --wait -- ./tour.sh
+        """)
 
     @OptionGroup var socket: SocketOptions
 

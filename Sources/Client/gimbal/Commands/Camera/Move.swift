@@ -132,19 +132,18 @@ extension EasingName: ExpressibleByArgument {
 
 struct Move: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Move a camera at once.",
-        discussion: """
-            Prints the camera's new position; in a pipe or with --json, the daemon's line with its state.
+        "Move a camera at once.",
+        """
+        Prints the camera's new position; in a pipe or with --json, the daemon's line with its state.
 
-            \(UpdateOptions.note)
+        \(UpdateOptions.note)
 
-            Examples:
-              gimbal move --target 49.26,-123.11 --zoom 12
-              gimbal move --bearing 90 --viewing-angle 30
-              gimbal move --zoom-by 1 --focus 100,200
-              gimbal move --scroll-by -10,5
-            """
-    )
+        Examples:
+          gimbal move --target 49.26,-123.11 --zoom 12
+          gimbal move --bearing 90 --viewing-angle 30
+          gimbal move --zoom-by 1 --focus 100,200
+          gimbal move --scroll-by -10,5
+        """)
 
     @OptionGroup var update: UpdateOptions
     @OptionGroup var options: CameraOptions
@@ -157,23 +156,22 @@ struct Move: ParsableCommand {
 
 struct Animate: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Move a camera over time.",
-        discussion: """
-            Waits until the camera rests and prints its position, as "gimbal move" does; with --no-wait, prints \
-            nothing. Anything else that moves the camera meanwhile, such as a finger or another command, takes over. \
-            ^C stops the camera where it is; "gimbal stop" stops an animation that was started with --no-wait. After \
-            --timeout, the status is 75, and the camera moves on.
+        "Move a camera over time.",
+        """
+        Waits until the camera rests and prints its position, as "gimbal move" does; with --no-wait, prints nothing. \
+        Anything else that moves the camera meanwhile, such as a finger or another command, takes over. ^C stops the \
+        camera where it is; "gimbal stop" stops an animation that was started with --no-wait. After --timeout, the \
+        status is 75, and the camera moves on.
 
-            \(UpdateOptions.note)
+        \(UpdateOptions.note)
 
-            Examples:
-              gimbal animate --target 49.26,-123.11 --zoom 12 --duration 2s
-              gimbal animate --zoom-in --easing ease-out
-              gimbal animate --bearing 180 --no-wait
-              gimbal animate --target 35.68,139.69 --zoom 11 --flight --max-duration 8s
-              gimbal animate --zoom 4 && gimbal animate --target -33.9,151.2
-            """
-    )
+        Examples:
+          gimbal animate --target 49.26,-123.11 --zoom 12 --duration 2s
+          gimbal animate --zoom-in --easing ease-out
+          gimbal animate --bearing 180 --no-wait
+          gimbal animate --target 35.68,139.69 --zoom 11 --flight --max-duration 8s
+          gimbal animate --zoom 4 && gimbal animate --target -33.9,151.2
+        """)
 
     @OptionGroup var update: UpdateOptions
     @OptionGroup var animation: AnimationOptions

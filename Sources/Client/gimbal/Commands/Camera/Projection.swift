@@ -5,16 +5,15 @@ import GimbalClient
 
 struct Project: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Print where on the screen places are.",
-        discussion: """
-            Prints a line for each place: points to the right and down from the top left of the viewport. They may be \
-            outside it. A place behind the camera is an error.
+        "Print where on the screen places are.",
+        """
+        Prints a line for each place: points to the right and down from the top left of the viewport. They may be \
+        outside it. A place behind the camera is an error.
 
-            Examples:
-              gimbal project 48.8584,2.2945
-              gimbal project -33.9,151.2 49.26,-123.11 --json | jq -c .point
-            """
-    )
+        Examples:
+          gimbal project 48.8584,2.2945
+          gimbal project -33.9,151.2 49.26,-123.11 --json | jq -c .point
+        """)
 
     @Argument(help: ArgumentHelp("The places.", valueName: "lat,lng"), transform: LatLng.init(typed:))
     var places: [LatLng]
@@ -31,15 +30,14 @@ struct Project: ParsableCommand {
 
 struct Unproject: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Print which places are at points of the screen.",
-        discussion: """
-            Prints a line for each point: degrees north and east. A point above the horizon is an error.
+        "Print which places are at points of the screen.",
+        """
+        Prints a line for each point: degrees north and east. A point above the horizon is an error.
 
-            Examples:
-              gimbal unproject 195,422
-              gimbal unproject 0,0 390,844 --json | jq -c .coordinate
-            """
-    )
+        Examples:
+          gimbal unproject 195,422
+          gimbal unproject 0,0 390,844 --json | jq -c .coordinate
+        """)
 
     @Argument(
         help: ArgumentHelp("Points to the right and down from the top left.", valueName: "x,y"),
@@ -58,15 +56,14 @@ struct Unproject: ParsableCommand {
 
 struct Region: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Print which places are in the corners of the viewport.",
-        discussion: """
-            Near is the bottom edge of the viewport, far is the top. A corner above the horizon is an error.
+        "Print which places are in the corners of the viewport.",
+        """
+        Near is the bottom edge of the viewport, far is the top. A corner above the horizon is an error.
 
-            Examples:
-              gimbal region
-              gimbal region --json | jq .farLeft
-            """
-    )
+        Examples:
+          gimbal region
+          gimbal region --json | jq .farLeft
+        """)
 
     @OptionGroup var options: QuestionOptions
 

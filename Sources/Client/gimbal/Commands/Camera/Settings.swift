@@ -6,18 +6,17 @@ import GimbalClient
 
 struct Bounds: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show or set the bounds that the target stays in.",
-        discussion: """
-            Without corners, shows the bounds. With corners, sets them, and the target moves inside at once. Bounds \
-            may cross the antimeridian: from 165 to -175 they are 20 degrees wide.
+        "Show or set the bounds that the target stays in.",
+        """
+        Without corners, shows the bounds. With corners, sets them, and the target moves inside at once. Bounds may \
+        cross the antimeridian: from 165 to -175 they are 20 degrees wide.
 
-            Examples:
-              gimbal bounds
-              gimbal bounds 47.27,5.87 55.06,15.04
-              gimbal bounds -50,165 -30,-175
-              gimbal bounds --none
-            """
-    )
+        Examples:
+          gimbal bounds
+          gimbal bounds 47.27,5.87 55.06,15.04
+          gimbal bounds -50,165 -30,-175
+          gimbal bounds --none
+        """)
 
     @Argument(help: "Latitude and longitude of the south-west corner.", transform: LatLng.init(typed:))
     var southWest: LatLng?
@@ -53,17 +52,15 @@ struct Bounds: ParsableCommand {
 
 struct ZoomRangeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "zoom-range",
-        abstract: "Show or set the range that the zoom stays in.",
-        discussion: """
-            Without levels, shows the range. With levels, sets it, and the zoom moves inside at once.
+        "Show or set the range that the zoom stays in.", name: "zoom-range",
+        """
+        Without levels, shows the range. With levels, sets it, and the zoom moves inside at once.
 
-            Examples:
-              gimbal zoom-range
-              gimbal zoom-range 4 18
-              gimbal zoom-range --max 16
-            """
-    )
+        Examples:
+          gimbal zoom-range
+          gimbal zoom-range 4 18
+          gimbal zoom-range --max 16
+        """)
 
     @Argument(help: "The lowest and the highest zoom.", transform: Number.init(typed:))
     var levels: [Number] = []
@@ -100,19 +97,17 @@ struct ZoomRangeCommand: ParsableCommand {
 
 struct ViewportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "viewport",
-        abstract: "Show or set the size of the screen and its padding.",
-        discussion: """
-            Without a size or padding, shows both; what is omitted stays as it is. The centre is that of the viewport \
-            without its padding.
+        "Show or set the size of the screen and its padding.", name: "viewport",
+        """
+        Without a size or padding, shows both; what is omitted stays as it is. The centre is that of the viewport \
+        without its padding.
 
-            Examples:
-              gimbal viewport
-              gimbal viewport 390x844
-              gimbal viewport 1280x720 --padding 0,320,0,0
-              gimbal viewport --padding 0
-            """
-    )
+        Examples:
+          gimbal viewport
+          gimbal viewport 390x844
+          gimbal viewport 1280x720 --padding 0,320,0,0
+          gimbal viewport --padding 0
+        """)
 
     @Argument(
         help: ArgumentHelp("Width and height in points, such as 390x844.", valueName: "size"),
@@ -138,18 +133,15 @@ struct ViewportCommand: ParsableCommand {
 
 struct GesturesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "gestures",
-        abstract: "Show, enable or disable the gestures that move a camera.",
-        discussion: """
-            Without an option, shows what is enabled. What is not named stays as it is. These settings never limit \
-            commands.
+        "Show, enable or disable the gestures that move a camera.", name: "gestures",
+        """
+        Without an option, shows what is enabled. What is not named stays as it is. These settings never limit commands.
 
-            Examples:
-              gimbal gestures
-              gimbal gestures --no-tilt --no-rotate
-              gimbal gestures --inertia
-            """
-    )
+        Examples:
+          gimbal gestures
+          gimbal gestures --no-tilt --no-rotate
+          gimbal gestures --inertia
+        """)
 
     @Flag(inversion: .prefixedNo, help: "Pan; without it, other gestures leave the target where it is.")
     var scroll: Bool?

@@ -6,33 +6,30 @@ import Tours
 
 struct TourCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "tour",
-        abstract: "Move a camera through a tour from a file: keyframes, KML, GPX or GeoJSON.",
-        discussion: """
-            Files are recognized by their content: Gimbal's own tours in JSON, tours of Google Earth in KML (gx:Tour), \
-            and lines that the camera follows with its bearing along the way: tracks and routes of GPX, lines of \
-            GeoJSON and, with --follow-path, lines of KML. They may be compressed as recordings may, and KML may be \
-            KMZ. What a camera cannot do, such as sounds, is skipped and reported.
+        "Move a camera through a tour from a file: keyframes, KML, GPX or GeoJSON.", name: "tour",
+        """
+        Files are recognized by their content: Gimbal's own tours in JSON, tours of Google Earth in KML (gx:Tour), and \
+        lines that the camera follows with its bearing along the way: tracks and routes of GPX, lines of GeoJSON and, \
+        with --follow-path, lines of KML. They may be compressed as recordings may, and KML may be KMZ. What a camera \
+        cannot do, such as sounds, is skipped and reported.
 
-            Waits until the camera rests and prints its position, as "gimbal animate" does; ^C stops the camera where \
-            it is. With --trace, the tour becomes a trace for "gimbal run", "plot", "expect" and "replay", whose \
-            camera begins at the first place; with --to, it is written as a tour. Neither needs a daemon.
+        Waits until the camera rests and prints its position, as "gimbal animate" does; ^C stops the camera where it \
+        is. With --trace, the tour becomes a trace for "gimbal run", "plot", "expect" and "replay", whose camera \
+        begins at the first place; with --to, it is written as a tour. Neither needs a daemon.
 
-            A followed line is smoothed at the scale of the screen and keeps its times; --speed-up divides them. A \
-            line without times is followed at \(short(Following.usualPace)) points of the screen per second, or at \
-            --speed.
+        A followed line is smoothed at the scale of the screen and keeps its times; --speed-up divides them. A line \
+        without times is followed at \(short(Following.usualPace)) points of the screen per second, or at --speed.
 
-            --record makes a tour from a live camera until ^C, with status 0: each place where the camera rests is a \
-            keyframe, with the time that it took to get there and the time that it stayed.
+        --record makes a tour from a live camera until ^C, with status 0: each place where the camera rests is a \
+        keyframe, with the time that it took to get there and the time that it stayed.
 
-            Examples:
-              gimbal tour alps.kml
-              gimbal tour hike.gpx --speed-up 60 --zoom 15.5 --viewing-angle 50
-              gimbal tour river.geojson --speed 200 --trace | gimbal plot - -o river.svg
-              gimbal tour alps.kml --name Winter --to json -o winter.tour.json
-              gimbal tour --record --for 2m --to kml -o walk.kml
-            """
-    )
+        Examples:
+          gimbal tour alps.kml
+          gimbal tour hike.gpx --speed-up 60 --zoom 15.5 --viewing-angle 50
+          gimbal tour river.geojson --speed 200 --trace | gimbal plot - -o river.svg
+          gimbal tour alps.kml --name Winter --to json -o winter.tour.json
+          gimbal tour --record --for 2m --to kml -o walk.kml
+        """)
 
     /// The formats in which a tour can be written.
     enum Written: String, CaseIterable, ExpressibleByArgument { case json, kml }

@@ -5,18 +5,17 @@ import GimbalClient
 
 struct Wait: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Wait until a camera rests.",
-        discussion: """
-            A camera rests when no gesture is active and nothing moves it; if it rests already, the command ends at \
-            once. Prints its position; in a pipe or with --json, the daemon's line. During a replay, a camera also \
-            rests between two movements. If the camera still moves after --timeout, the status is 75.
+        "Wait until a camera rests.",
+        """
+        A camera rests when no gesture is active and nothing moves it; if it rests already, the command ends at once. \
+        Prints its position; in a pipe or with --json, the daemon's line. During a replay, a camera also rests between \
+        two movements. If the camera still moves after --timeout, the status is 75.
 
-            Examples:
-              gimbal animate --zoom 12 --no-wait; gimbal wait
-              gimbal wait --camera left --timeout 5s
-              gimbal wait --timeout 0 || echo "it moves"
-            """
-    )
+        Examples:
+          gimbal animate --zoom 12 --no-wait; gimbal wait
+          gimbal wait --camera left --timeout 5s
+          gimbal wait --timeout 0 || echo "it moves"
+        """)
 
     @OptionGroup var options: QuestionOptions
 

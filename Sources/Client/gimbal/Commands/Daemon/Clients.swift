@@ -7,18 +7,17 @@ import Service
 
 struct Clients: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show the connected clients, and what they follow.",
-        discussion: """
-            Prints a row for each connection: its number, its user, the process that connected, and what it does: \
-            which cameras it follows and how many events it is behind, which camera it plays a trace into, how many \
-            bytes of answers it has not read, and whether it may only watch. In a pipe or with --json, prints the \
-            daemon's lines: one for every 64 clients.
+        "Show the connected clients, and what they follow.",
+        """
+        Prints a row for each connection: its number, its user, the process that connected, and what it does: which \
+        cameras it follows and how many events it is behind, which camera it plays a trace into, how many bytes of \
+        answers it has not read, and whether it may only watch. In a pipe or with --json, prints the daemon's lines: \
+        one for every 64 clients.
 
-            Examples:
-              gimbal clients
-              gimbal clients --json | jq '.clients[] | select(.waits > 0).process'
-            """
-    )
+        Examples:
+          gimbal clients
+          gimbal clients --json | jq '.clients[] | select(.waits > 0).process'
+        """)
 
     @OptionGroup var options: AnswerOptions
 

@@ -7,19 +7,18 @@ import Traces
 
 struct Send: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Send lines, and print what comes back.",
-        discussion: """
-            Sends its arguments or, if there are none, the lines of standard input, and ends when all are answered. A \
-            request without \"id\" is answered only by data or an error. After a \"subscribe\", it runs until ^C. The \
-            status is 1 if any answer is an error.
+        "Send lines, and print what comes back.",
+        """
+        Sends its arguments or, if there are none, the lines of standard input, and ends when all are answered. A \
+        request without \"id\" is answered only by data or an error. After a \"subscribe\", it runs until ^C. The \
+        status is 1 if any answer is an error.
 
-            Examples:
-              gimbal send '{"type":"cameras"}'
-              gimbal send '{"type":"animate","update":{"kind":"zoom-to","zoom":9}}'
-              gimbal send '{"type":"subscribe"}' '{"type":"stop"}'
-              gimbal send < commands.ndjson
-            """
-    )
+        Examples:
+          gimbal send '{"type":"cameras"}'
+          gimbal send '{"type":"animate","update":{"kind":"zoom-to","zoom":9}}'
+          gimbal send '{"type":"subscribe"}' '{"type":"stop"}'
+          gimbal send < commands.ndjson
+        """)
 
     @OptionGroup var socket: SocketOptions
 

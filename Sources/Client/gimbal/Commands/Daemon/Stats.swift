@@ -5,19 +5,18 @@ import GimbalProtocol
 
 struct Stats: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show how busy the daemon is.",
-        discussion: """
-            Prints connections, cameras, subscriptions and replays as they are now, and lines, events and bytes since \
-            the daemon started. In a pipe or with --json, prints the daemon's line. --openmetrics prints them in the \
-            format that Prometheus reads, with those of each user and of the first \(OpenMetrics.mostCameras) cameras.
+        "Show how busy the daemon is.",
+        """
+        Prints connections, cameras, subscriptions and replays as they are now, and lines, events and bytes since the \
+        daemon started. In a pipe or with --json, prints the daemon's line. --openmetrics prints them in the format \
+        that Prometheus reads, with those of each user and of the first \(OpenMetrics.mostCameras) cameras.
 
-            Examples:
-              gimbal stats
-              gimbal stats --json | jq .events
-              gimbal stats --openmetrics | grep '^gimbal_camera_'
-              watch -n 1 gimbal stats
-            """
-    )
+        Examples:
+          gimbal stats
+          gimbal stats --json | jq .events
+          gimbal stats --openmetrics | grep '^gimbal_camera_'
+          watch -n 1 gimbal stats
+        """)
 
     @OptionGroup var options: AnswerOptions
 

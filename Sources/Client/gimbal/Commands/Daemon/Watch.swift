@@ -5,21 +5,20 @@ import GimbalClient
 
 struct Watch: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Print what cameras do, as it happens.",
-        discussion: """
-            Prints one row for each event on a terminal, one line of JSON in a pipe or with --json. A camera that does \
-            not exist yet is created, and waited for. Runs until ^C, with status 0. If the daemon goes away, or every \
-            watched camera was removed, the status is 69. With --reconnect, it reconnects to a daemon that went away \
-            and requests what it missed; what is no longer available is reported on standard error.
+        "Print what cameras do, as it happens.",
+        """
+        Prints one row for each event on a terminal, one line of JSON in a pipe or with --json. A camera that does not \
+        exist yet is created, and waited for. Runs until ^C, with status 0. If the daemon goes away, or every watched \
+        camera was removed, the status is 69. With --reconnect, it reconnects to a daemon that went away and requests \
+        what it missed; what is no longer available is reported on standard error.
 
-            Examples:
-              gimbal watch
-              gimbal watch --camera left --camera right --events move-started,idle
-              gimbal watch --all --reconnect --json >>events.ndjson
-              gimbal watch --latest --json | jq -c .position
-              gimbal watch --events idle --count 1    # until the camera next rests
-            """
-    )
+        Examples:
+          gimbal watch
+          gimbal watch --camera left --camera right --events move-started,idle
+          gimbal watch --all --reconnect --json >>events.ndjson
+          gimbal watch --latest --json | jq -c .position
+          gimbal watch --events idle --count 1    # until the camera next rests
+        """)
 
     @OptionGroup var socket: SocketOptions
 

@@ -7,21 +7,20 @@ import UnixSocket
 
 struct Web: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Open a page that shows and moves the cameras.",
-        discussion: """
-            Starts gimbal-web, and opens its page in the browser. If no daemon answers, it starts one, too, which ends \
-            with the page's server; other commands find it where they look for a daemon.
+        "Open a page that shows and moves the cameras.",
+        """
+        Starts gimbal-web, and opens its page in the browser. If no daemon answers, it starts one, too, which ends \
+        with the page's server; other commands find it where they look for a daemon.
 
-            The page shows what each camera sees, all cameras on a map, events and a timeline, and moves cameras by \
-            touch, mouse and keys. It plays a recording that is dropped onto it. Anyone with its link may move the \
-            cameras. gimbal-web(8) says who can connect, and how phones can.
+        The page shows what each camera sees, all cameras on a map, events and a timeline, and moves cameras by touch, \
+        mouse and keys. It plays a recording that is dropped onto it. Anyone with its link may move the cameras. \
+        gimbal-web(8) says who can connect, and how phones can.
 
-            Examples:
-              gimbal web
-              gimbal web --no-open --port 8080 >link
-              gimbal web --listen 0.0.0.0 --insecure-lan
-            """
-    )
+        Examples:
+          gimbal web
+          gimbal web --no-open --port 8080 >link
+          gimbal web --listen 0.0.0.0 --insecure-lan
+        """)
 
     @Option("The daemon's socket.", "path", completion: .file(extensions: ["sock"]))
     var socket: String?

@@ -5,17 +5,16 @@ import GimbalClient
 
 struct Mark: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Set a marker in the current recording.",
-        discussion: """
-            A marker gives the present a name, and moves nothing. "gimbal record" writes it into the trace; a replay \
-            shows it on its bar, and can seek to it. While nothing records the camera, only those that follow its events \
-            get the marker, and it is not kept.
+        "Set a marker in the current recording.",
+        """
+        A marker gives the present a name, and moves nothing. "gimbal record" writes it into the trace; a replay shows \
+        it on its bar, and can seek to it. While nothing records the camera, only those that follow its events get the \
+        marker, and it is not kept.
 
-            Examples:
-              gimbal mark "lost the corner"
-              gimbal mark start --camera left
-            """
-    )
+        Examples:
+          gimbal mark "lost the corner"
+          gimbal mark start --camera left
+        """)
 
     @OptionGroup var options: CameraOptions
 

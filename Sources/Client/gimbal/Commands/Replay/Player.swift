@@ -5,32 +5,31 @@ import GimbalProtocol
 
 struct Player: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Control the replay that moves a camera.",
-        discussion: """
-            Actions:
-              pause          stops the replay's clock, and the camera with it
-              resume         starts the clock again
-              step [n]       pauses after n more changes of the camera (default: 1)
-              seek time      goes to a time or a --marker; with a sign, moves by it
-              speed factor   sets the speed: 1 is as recorded, max the fastest
-              end            ends the replay, and plays motions to their end
-              status         prints where the replay is
+        "Control the replay that moves a camera.",
+        """
+        Actions:
+          pause          stops the replay's clock, and the camera with it
+          resume         starts the clock again
+          step [n]       pauses after n more changes of the camera (default: 1)
+          seek time      goes to a time or a --marker; with a sign, moves by it
+          speed factor   sets the speed: 1 is as recorded, max the fastest
+          end            ends the replay, and plays motions to their end
+          status         prints where the replay is
 
-            status prints the daemon's line in a pipe or with --json.
+        status prints the daemon's line in a pipe or with --json.
 
-            A client that may feed a camera may control its replay; a client that may only watch may ask for the \
-            status. If no replay runs on the camera, the exit status is 1. Times count from the trace's first event: \
-            \(Milliseconds.note)
+        A client that may feed a camera may control its replay; a client that may only watch may ask for the status. \
+        If no replay runs on the camera, the exit status is 1. Times count from the trace's first event: \
+        \(Milliseconds.note)
 
-            Examples:
-              gimbal player pause
-              gimbal player seek 1:05
-              gimbal player seek -5s
-              gimbal player seek --marker "lost the corner"
-              gimbal player speed 0.25 --camera left
-              gimbal player status --json | jq .timeMs
-            """
-    )
+        Examples:
+          gimbal player pause
+          gimbal player seek 1:05
+          gimbal player seek -5s
+          gimbal player seek --marker "lost the corner"
+          gimbal player speed 0.25 --camera left
+          gimbal player status --json | jq .timeMs
+        """)
 
     /// What to do with the replay.
     enum Action: String, CaseIterable, ExpressibleByArgument {

@@ -8,30 +8,28 @@ import Traces
 
 struct Record: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Record what a camera is fed, as a trace.",
-        discussion: """
-            Records gestures, commands and settings from all clients, as the camera takes them, until ^C, with status \
-            0. Played again, the trace produces the same camera. The file grows as lines arrive, and can be played at \
-            any time.
+        "Record what a camera is fed, as a trace.",
+        """
+        Records gestures, commands and settings from all clients, as the camera takes them, until ^C, with status 0. \
+        Played again, the trace produces the same camera. The file grows as lines arrive, and can be played at any time.
 
-            The trace begins with the camera as it is, and with the fingers that are down. While the camera moves by \
-            itself, the command waits: no trace begins in the middle of an animation. When a trace is played into the \
-            camera, the recording starts again with that trace; what was recorded before stays in front of it, as a \
-            trace of its own.
+        The trace begins with the camera as it is, and with the fingers that are down. While the camera moves by \
+        itself, the command waits: no trace begins in the middle of an animation. When a trace is played into the \
+        camera, the recording starts again with that trace; what was recorded before stays in front of it, as a trace \
+        of its own.
 
-            If the daemon goes away or the camera is removed, the status is 69; if the recording cannot be written as \
-            fast as the camera is fed, it ends with status 74. What has been written can still be played.
+        If the daemon goes away or the camera is removed, the status is 69; if the recording cannot be written as fast \
+        as the camera is fed, it ends with status 74. What has been written can still be played.
 
-            On a terminal, m sets a marker, as "gimbal mark" does, and q ends the recording. --append adds a trace \
-            after those in the file; "gimbal join" makes one trace of several files.
+        On a terminal, m sets a marker, as "gimbal mark" does, and q ends the recording. --append adds a trace after \
+        those in the file; "gimbal join" makes one trace of several files.
 
-            Examples:
-              gimbal record -o session.ndjson
-              gimbal record -o session.ndjson --append
-              gimbal record --camera left --duration 10s >ten-seconds.ndjson
-              gimbal record | grep --line-buffered '"type":"pinch"'
-            """
-    )
+        Examples:
+          gimbal record -o session.ndjson
+          gimbal record -o session.ndjson --append
+          gimbal record --camera left --duration 10s >ten-seconds.ndjson
+          gimbal record | grep --line-buffered '"type":"pinch"'
+        """)
 
     @OptionGroup var socket: SocketOptions
 

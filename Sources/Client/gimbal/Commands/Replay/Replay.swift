@@ -5,45 +5,43 @@ import GimbalProtocol
 
 struct Replay: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Play traces, or recordings of touches, into a camera.",
-        discussion: """
-            A trace is a file of lines, the first of which is a header. The daemon plays it at the speed of --speed or \
-            of the header, and the command waits for its end. A recording is played as the trace that "gimbal convert" \
-            makes of it. \(RecordingOptions.note)
+        "Play traces, or recordings of touches, into a camera.",
+        """
+        A trace is a file of lines, the first of which is a header. The daemon plays it at the speed of --speed or of \
+        the header, and the command waits for its end. A recording is played as the trace that "gimbal convert" makes \
+        of it. \(RecordingOptions.note)
 
-            Errors name the line of the trace:
+        Errors name the line of the trace:
 
-              pan.ndjson:12: scale must be a number from 1e-09 to 1000000000
+          pan.ndjson:12: scale must be a number from 1e-09 to 1000000000
 
-            On a terminal, it is a player: space pauses and resumes, the arrows seek and change the speed, q ends the \
-            replay, and ? shows all keys. "gimbal player" does the same from elsewhere. Times count from the trace's \
-            first event: \(Milliseconds.note)
+        On a terminal, it is a player: space pauses and resumes, the arrows seek and change the speed, q ends the \
+        replay, and ? shows all keys. "gimbal player" does the same from elsewhere. Times count from the trace's first \
+        event: \(Milliseconds.note)
 
-            With --live, fingers move the camera from where it is while they touch the screen: it is not reset, others \
-            may move it too, and nothing is held back. The same happens if --device names an input device and no trace \
-            is named, or if the device is named as the trace; you may need to be in the group "input".
+        With --live, fingers move the camera from where it is while they touch the screen: it is not reset, others may \
+        move it too, and nothing is held back. The same happens if --device names an input device and no trace is \
+        named, or if the device is named as the trace; you may need to be in the group "input".
 
-            With --tuio, fingers come from programs that send TUIO 1.1 or 2.0 to a UDP port, which is 3333 in most of \
-            them and if none is named, each on a surface of its own. Only this machine may send, unless an address \
-            such as 0.0.0.0:3333 admits others, too: any of them can then move the camera.
+        With --tuio, fingers come from programs that send TUIO 1.1 or 2.0 to a UDP port, which is 3333 in most of them \
+        and if none is named, each on a surface of its own. Only this machine may send, unless an address such as \
+        0.0.0.0:3333 admits others, too: any of them can then move the camera.
 
-            The command ends at the first trace that cannot be played; ^C ends the replay and stops the camera. In a pipe, \
-            --follow prints the same bytes whenever a trace is played: the epoch of "reset", which differs, is \
-            omitted.
+        The command ends at the first trace that cannot be played; ^C ends the replay and stops the camera. In a pipe, \
+        --follow prints the same bytes whenever a trace is played: the epoch of "reset", which differs, is omitted.
 
-            Examples:
-              gimbal replay pan.ndjson
-              gimbal replay pinch.evemu --viewport 390x844
-              gimbal replay --speed max *.ndjson
-              gimbal replay session.ndjson --from 2s --until 1:05 --loop 3
-              gimbal replay session.ndjson --paused --idle-limit 1s
-              gimbal replay --follow --speed max pan.ndjson | grep '"type":"idle"'
-              gimbal replay --camera left big.ndjson.gz
-              gimbal replay --device /dev/input/event5
-              adb shell getevent -lt | gimbal replay --live --viewport 390x844 -
-              gimbal replay --tuio --camera table
-            """
-    )
+        Examples:
+          gimbal replay pan.ndjson
+          gimbal replay pinch.evemu --viewport 390x844
+          gimbal replay --speed max *.ndjson
+          gimbal replay session.ndjson --from 2s --until 1:05 --loop 3
+          gimbal replay session.ndjson --paused --idle-limit 1s
+          gimbal replay --follow --speed max pan.ndjson | grep '"type":"idle"'
+          gimbal replay --camera left big.ndjson.gz
+          gimbal replay --device /dev/input/event5
+          adb shell getevent -lt | gimbal replay --live --viewport 390x844 -
+          gimbal replay --tuio --camera table
+        """)
 
     @OptionGroup var socket: SocketOptions
 

@@ -6,20 +6,18 @@ import Plotting
 
 struct Diff: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show where two cameras diverge.",
-        discussion: """
-            Each of the two is a trace, a recording, or what a camera did: events, an app's log or a table, as "gimbal \
-            expect" reads them. They are compared by the time since they began, at every line of either. If the \
-            cameras are the same all the time, nothing is printed and the status is 0; otherwise the command prints \
-            where they first diverge, by how much and in which units, and the status is 1. Without --tolerance, every \
-            digit counts.
+        "Show where two cameras diverge.",
+        """
+        Each of the two is a trace, a recording, or what a camera did: events, an app's log or a table, as "gimbal \
+        expect" reads them. They are compared by the time since they began, at every line of either. If the cameras \
+        are the same all the time, nothing is printed and the status is 0; otherwise the command prints where they \
+        first diverge, by how much and in which units, and the status is 1. Without --tolerance, every digit counts.
 
-            Examples:
-              gimbal diff before.ndjson after.ndjson
-              gimbal diff pan.ndjson app-camera.csv --tolerance 2pt,0.01zoom,50ms
-              gimbal diff before.ndjson after.ndjson --plot apart.svg
-            """
-    )
+        Examples:
+          gimbal diff before.ndjson after.ndjson
+          gimbal diff pan.ndjson app-camera.csv --tolerance 2pt,0.01zoom,50ms
+          gimbal diff before.ndjson after.ndjson --plot apart.svg
+        """)
 
     @Option("How far apart they may be, such as 0.5pt,0.001zoom,0.1deg,20ms (default: not at all).", "tolerance")
     var tolerance: Tolerance?

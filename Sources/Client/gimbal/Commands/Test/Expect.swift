@@ -7,34 +7,32 @@ import Plotting
 
 struct Expect: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Compare what a camera did with what was expected.",
-        discussion: """
-            Plays traces and recordings without a daemon, or reads an app's own camera log: events, lines of JSON with \
-            timeMs and position, or a table with the columns time,latitude,longitude,zoom,bearing,angle. With \
-            --camera, it follows a camera of the daemon until the camera rests as expected, or --timeout is over \
-            (default: 5 s).
+        "Compare what a camera did with what was expected.",
+        """
+        Plays traces and recordings without a daemon, or reads an app's own camera log: events, lines of JSON with \
+        timeMs and position, or a table with the columns time,latitude,longitude,zoom,bearing,angle. With --camera, it \
+        follows a camera of the daemon until the camera rests as expected, or --timeout is over (default: 5 s).
 
-            A golden file contains what "gimbal run" prints, and the same bytes are expected; with --tolerance, the \
-            camera must be that near at the same time of the trace. Distances are points of the screen. --update \
-            rewrites the golden file, and shows what has changed.
+        A golden file contains what "gimbal run" prints, and the same bytes are expected; with --tolerance, the camera \
+        must be that near at the same time of the trace. Distances are points of the screen. --update rewrites the \
+        golden file, and shows what has changed.
 
-            Statements are options, or lines of a file: at MOMENT (start, end, or a time) target LAT,LNG zoom Z \
-            bearing B angle A within TOLERANCE; idle-by TIME; never-outside SOUTH,WEST,NORTH,EAST; zoom-between \
-            LOW,HIGH; moves N; golden FILE within TOLERANCE. Without any expectation, statements are read from the \
-            file beside the trace whose name ends in .expect.
+        Statements are options, or lines of a file: at MOMENT (start, end, or a time) target LAT,LNG zoom Z bearing B \
+        angle A within TOLERANCE; idle-by TIME; never-outside SOUTH,WEST,NORTH,EAST; zoom-between LOW,HIGH; moves N; \
+        golden FILE within TOLERANCE. Without any expectation, statements are read from the file beside the trace \
+        whose name ends in .expect.
 
-            The status is 0 if everything is as expected, 1 if not, 65 if a file is invalid, and 66 if it cannot be \
-            read. A failure says where the camera first diverged, by how much, and in which units.
+        The status is 0 if everything is as expected, 1 if not, 65 if a file is invalid, and 66 if it cannot be read. \
+        A failure says where the camera first diverged, by how much, and in which units.
 
-            Examples:
-              gimbal expect pan.ndjson --golden pan.golden.ndjson
-              gimbal expect a.ndjson --golden a.golden --tolerance 0.5pt,0.001zoom,0.1deg
-              gimbal expect pan.ndjson --at end --target 48.8584,2.2945 --within 2pt
-              gimbal expect app-camera.csv --golden pan.golden.ndjson --tolerance 2pt,50ms
-              gimbal expect Tests/*.ndjson --junit results.xml --html results.html
-              gimbal expect --camera main --timeout 5s --zoom 14 --within 0.01zoom
-            """
-    )
+        Examples:
+          gimbal expect pan.ndjson --golden pan.golden.ndjson
+          gimbal expect a.ndjson --golden a.golden --tolerance 0.5pt,0.001zoom,0.1deg
+          gimbal expect pan.ndjson --at end --target 48.8584,2.2945 --within 2pt
+          gimbal expect app-camera.csv --golden pan.golden.ndjson --tolerance 2pt,50ms
+          gimbal expect Tests/*.ndjson --junit results.xml --html results.html
+          gimbal expect --camera main --timeout 5s --zoom 14 --within 0.01zoom
+        """)
 
     @OptionGroup var expectations: ExpectationOptions
 

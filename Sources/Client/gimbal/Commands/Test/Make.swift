@@ -7,21 +7,20 @@ import Traces
 
 struct Make: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Make up fingers: a gesture, or a random session.",
-        discussion: """
-            Fingers move as people's do, with a slight tremor, and the recognizer decides what they mean. The same \
-            seed makes the same bytes. Gestures: \(MadeGesture.allCases.map(\.rawValue).joined(separator: ", ")). The \
-            seed chooses what no option specifies. A random session has gestures of all kinds; it begins where maps \
-            break (the antimeridian, the poles, the ends of the zoom, within narrow bounds) unless --start says where.
+        "Make up fingers: a gesture, or a random session.",
+        """
+        Fingers move as people's do, with a slight tremor, and the recognizer decides what they mean. The same seed \
+        makes the same bytes. Gestures: \(MadeGesture.allCases.map(\.rawValue).joined(separator: ", ")). The seed \
+        chooses what no option specifies. A random session has gestures of all kinds; it begins where maps break (the \
+        antimeridian, the poles, the ends of the zoom, within narrow bounds) unless --start says where.
 
-            Examples:
-              gimbal make pinch --scale 2 --seed 1 -o pinch.ndjson
-              gimbal make fling --from 300,700 --to 100,300 | gimbal run --summary -
-              gimbal make random --seed 42 --duration 1m -o random.ndjson
-              gimbal make rotate --degrees 90 --touches >fingers.ndjson
-              for n in $(seq 100); do gimbal make random --seed $n | gimbal check -; done
-            """
-    )
+        Examples:
+          gimbal make pinch --scale 2 --seed 1 -o pinch.ndjson
+          gimbal make fling --from 300,700 --to 100,300 | gimbal run --summary -
+          gimbal make random --seed 42 --duration 1m -o random.ndjson
+          gimbal make rotate --degrees 90 --touches >fingers.ndjson
+          for n in $(seq 100); do gimbal make random --seed $n | gimbal check -; done
+        """)
 
     @Option("The seed; the same one makes the same fingers.", "n")
     var seed: UInt64 = 1

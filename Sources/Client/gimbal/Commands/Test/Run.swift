@@ -7,26 +7,25 @@ import Traces
 
 struct Run: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Play traces, or recordings of touches, without a daemon.",
-        discussion: """
-            Prints the camera's events as "gimbal replay --follow --speed max" does with a daemon, byte for byte, in a \
-            fraction of a second for minutes of gestures: for tests, and wherever there is no daemon. \
-            \(RecordingOptions.note)
+        "Play traces, or recordings of touches, without a daemon.",
+        """
+        Prints the camera's events as "gimbal replay --follow --speed max" does with a daemon, byte for byte, in a \
+        fraction of a second for minutes of gestures: for tests, and wherever there is no daemon. \
+        \(RecordingOptions.note)
 
-            Errors name the line of the trace, and the status is then 1. Each file has a camera of its own. The \
-            command never pauses, whatever a header says, and plays a trace once that would be played forever.
+        Errors name the line of the trace, and the status is then 1. Each file has a camera of its own. The command \
+        never pauses, whatever a header says, and plays a trace once that would be played forever.
 
-            With --mcap, it also writes a file that Foxglove shows: the camera's target and visible region on a map, \
-            and its events. Each trace is then played once, one after the other.
+        With --mcap, it also writes a file that Foxglove shows: the camera's target and visible region on a map, and \
+        its events. Each trace is then played once, one after the other.
 
-            Examples:
-              gimbal run pan.ndjson >events.ndjson
-              gimbal run --summary *.ndjson
-              gimbal run --summary --mcap pan.mcap pan.ndjson
-              gimbal run pinch.evemu --from-target 48.8584,2.2945 | tail -n 1
-              gimbal run - <pan.ndjson | jq -r 'select(.type == "idle") | .position.zoom'
-            """
-    )
+        Examples:
+          gimbal run pan.ndjson >events.ndjson
+          gimbal run --summary *.ndjson
+          gimbal run --summary --mcap pan.mcap pan.ndjson
+          gimbal run pinch.evemu --from-target 48.8584,2.2945 | tail -n 1
+          gimbal run - <pan.ndjson | jq -r 'select(.type == "idle") | .position.zoom'
+        """)
 
     @Option("The camera, instead of the one in the header.", "name")
     var camera: CameraName?

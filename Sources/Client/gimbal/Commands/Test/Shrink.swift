@@ -8,17 +8,16 @@ import UnixSocket
 
 struct Shrink: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Shrink a trace that makes a command fail.",
-        discussion: """
-            The command runs with a file in place of {}, and fails if its status is not 0. Whole gestures are removed, \
-            then lines, then members of batches and of the header except its position, as long as the command ends \
-            with the same status as with the whole trace. The output of the command is not shown.
+        "Shrink a trace that makes a command fail.",
+        """
+        The command runs with a file in place of {}, and fails if its status is not 0. Whole gestures are removed, \
+        then lines, then members of batches and of the header except its position, as long as the command ends with \
+        the same status as with the whole trace. The output of the command is not shown.
 
-            Examples:
-              gimbal shrink long.ndjson -- gimbal expect {} --never-outside 48,2,49,3
-              gimbal shrink random.ndjson -- sh -c 'gimbal run {} | my-map-test'
-            """
-    )
+        Examples:
+          gimbal shrink long.ndjson -- gimbal expect {} --never-outside 48,2,49,3
+          gimbal shrink random.ndjson -- sh -c 'gimbal run {} | my-map-test'
+        """)
 
     @Option("How many times the command may be run.", "n")
     var limit = 2000

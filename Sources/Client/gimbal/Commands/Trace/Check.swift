@@ -8,24 +8,22 @@ import Traces
 
 struct Check: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Check a trace against the protocol.",
-        discussion: """
-            No daemon is needed. An error is a line that a daemon rejects; a warning is a line that it accepts, but \
-            that is probably a mistake: gestures that change before they begin, or never end; lines after the trace's \
-            end; times that jump by more than an hour.
+        "Check a trace against the protocol.",
+        """
+        No daemon is needed. An error is a line that a daemon rejects; a warning is a line that it accepts, but that \
+        is probably a mistake: gestures that change before they begin, or never end; lines after the trace's end; \
+        times that jump by more than an hour.
 
-              pan.ndjson:12: error: scale must be a number from 1e-09 to 1000000000 (scale)
+          pan.ndjson:12: error: scale must be a number from 1e-09 to 1000000000 (scale)
 
-            The status is 65 if there is an error, or with --strict a warning; otherwise it is 0. At most --limit \
-            findings of each trace are printed; all are counted. If a file is not a trace, the command says what it \
-            is.
+        The status is 65 if there is an error, or with --strict a warning; otherwise it is 0. At most --limit findings \
+        of each trace are printed; all are counted. If a file is not a trace, the command says what it is.
 
-            Examples:
-              gimbal check session.ndjson
-              gimbal check --json traces/*.ndjson | jq -r .code | sort | uniq -c
-              gimbal convert pinch.evemu | gimbal check -
-            """
-    )
+        Examples:
+          gimbal check session.ndjson
+          gimbal check --json traces/*.ndjson | jq -r .code | sort | uniq -c
+          gimbal convert pinch.evemu | gimbal check -
+        """)
 
     @Flag(help: "Print the findings as lines of JSON.")
     var json = false

@@ -5,33 +5,32 @@ import TouchScripts
 
 struct Convert: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Make a trace of a recording of touches, or touches for other tools.",
-        discussion: """
-            Fingers become gestures as people mean them on a map, in a trace that "gimbal replay" and any other client \
-            can play. With --touches, the trace contains the fingers themselves, and the daemon makes the same \
-            gestures from them. \(RecordingOptions.note)
+        "Make a trace of a recording of touches, or touches for other tools.",
+        """
+        Fingers become gestures as people mean them on a map, in a trace that "gimbal replay" and any other client can \
+        play. With --touches, the trace contains the fingers themselves, and the daemon makes the same gestures from \
+        them. \(RecordingOptions.note)
 
-            Positions are scaled to the device's own size at 160 points per inch, if the recording states it; \
-            otherwise its longer side is 844 points. Time counts from the first report of a touch, even one in which \
-            no finger is down; keys and empty reports before it are omitted. If fingers touch several devices, the first one is \
-            followed; the others are reported, and --device-number selects them. Damaged lines are reported and \
-            skipped. ^C ends a recording that comes from a pipe or a device, and the trace is complete.
+        Positions are scaled to the device's own size at 160 points per inch, if the recording states it; otherwise \
+        its longer side is 844 points. Time counts from the first report of a touch, even one in which no finger is \
+        down; keys and empty reports before it are omitted. If fingers touch several devices, the first one is \
+        followed; the others are reported, and --device-number selects them. Damaged lines are reported and skipped. \
+        ^C ends a recording that comes from a pipe or a device, and the trace is complete.
 
-            With --to, fingers are written for a tool that performs them: those of a recording, or those that make a \
-            trace's gestures. They are put on a grid that survives such tools: whole points, steps of 33.3 ms, one \
-            finger that lands or lifts at a time, and a rest of 200 ms before the last one lifts, which leaves no \
-            fling. What that changes is reported. --expected writes the camera that the exported fingers make: what \
-            "gimbal run" prints for the written file without options, which contains the header of the trace; --force \
-            replaces that file, too.
+        With --to, fingers are written for a tool that performs them: those of a recording, or those that make a \
+        trace's gestures. They are put on a grid that survives such tools: whole points, steps of 33.3 ms, one finger \
+        that lands or lifts at a time, and a rest of 200 ms before the last one lifts, which leaves no fling. What \
+        that changes is reported. --expected writes the camera that the exported fingers make: what "gimbal run" \
+        prints for the written file without options, which contains the header of the trace; --force replaces that \
+        file, too.
 
-            Examples:
-              gimbal convert pinch.evemu -o pinch.ndjson
-              adb shell getevent -lt | gimbal convert - --viewport 390x844 >touches.ndjson
-              gimbal convert drag.events --device screen.desc --rotate 90
-              gimbal convert pan.ndjson --to webdriver -o web.json --expected golden.ndjson
-              gimbal convert pinch.evemu --touches | gimbal replay -
-            """
-    )
+        Examples:
+          gimbal convert pinch.evemu -o pinch.ndjson
+          adb shell getevent -lt | gimbal convert - --viewport 390x844 >touches.ndjson
+          gimbal convert drag.events --device screen.desc --rotate 90
+          gimbal convert pan.ndjson --to webdriver -o web.json --expected golden.ndjson
+          gimbal convert pinch.evemu --touches | gimbal replay -
+        """)
 
     @OptionGroup var options: RecordingOptions
 

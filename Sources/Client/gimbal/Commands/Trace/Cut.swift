@@ -5,25 +5,24 @@ import Traces
 
 struct Cut: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Cut a section out of a trace.",
-        discussion: """
-            The cut is a trace of its own: its header is the camera at --from, it begins the gestures that are active \
-            there, and when played, it makes the same positions as that section of the whole. What happens at exactly \
-            --from comes before the cut, except at 0, the beginning; what happens at exactly --until is part of it; \
-            what still moves then is stopped.
+        "Cut a section out of a trace.",
+        """
+        The cut is a trace of its own: its header is the camera at --from, it begins the gestures that are active \
+        there, and when played, it makes the same positions as that section of the whole. What happens at exactly \
+        --from comes before the cut, except at 0, the beginning; what happens at exactly --until is part of it; what \
+        still moves then is stopped.
 
-            If a fling, an animation or a tap moves the camera at --from, no header can describe it completely: the \
-            cut then begins at the last moment before, which is reported on standard error. Lines are written as \
-            "gimbal record" writes them, and those that a daemon would reject are omitted.
+        If a fling, an animation or a tap moves the camera at --from, no header can describe it completely: the cut \
+        then begins at the last moment before, which is reported on standard error. Lines are written as "gimbal \
+        record" writes them, and those that a daemon would reject are omitted.
 
-            Times count from the trace's first event: \(Milliseconds.note)
+        Times count from the trace's first event: \(Milliseconds.note)
 
-            Examples:
-              gimbal cut session.ndjson --from 2s --until 1:05 -o part.ndjson
-              gimbal cut session.ndjson --until 10s | gimbal replay -
-              gimbal cut pinch.evemu --from 500ms >end.ndjson
-            """
-    )
+        Examples:
+          gimbal cut session.ndjson --from 2s --until 1:05 -o part.ndjson
+          gimbal cut session.ndjson --until 10s | gimbal replay -
+          gimbal cut pinch.evemu --from 500ms >end.ndjson
+        """)
 
     @Option("Begin after what happens at this time (default: the beginning).", "time")
     var from: Milliseconds?

@@ -7,21 +7,20 @@ import Traces
 
 struct Edit: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Change a whole trace.",
-        discussion: """
-            --move-to plays the same fingers at another place: the camera begins there, and every place in the trace \
-            moves as far on the map. --start changes only where the camera begins. --speed changes times, animations \
-            and the velocities of flings; --trim-idle shortens pauses in which no gesture is active and nothing moves, \
-            so the camera's path stays the same. Fingers stay where they were on the screen, whatever its size. A \
-            recording is edited as the trace that "gimbal convert" makes of it; lines that a daemon would reject stay.
+        "Change a whole trace.",
+        """
+        --move-to plays the same fingers at another place: the camera begins there, and every place in the trace moves \
+        as far on the map. --start changes only where the camera begins. --speed changes times, animations and the \
+        velocities of flings; --trim-idle shortens pauses in which no gesture is active and nothing moves, so the \
+        camera's path stays the same. Fingers stay where they were on the screen, whatever its size. A recording is \
+        edited as the trace that "gimbal convert" makes of it; lines that a daemon would reject stay.
 
-            Examples:
-              gimbal edit pan.ndjson --move-to 35.36,138.73 -o fuji.ndjson
-              gimbal edit pan.ndjson --viewport 412x915 --start 48.86,2.29,14 -o a.ndjson
-              gimbal edit session.ndjson --trim-idle 300ms --speed 2 -o short.ndjson
-              gimbal edit pan.ndjson --bounds 48.8,2.2,48.9,2.4 | gimbal run -
-            """
-    )
+        Examples:
+          gimbal edit pan.ndjson --move-to 35.36,138.73 -o fuji.ndjson
+          gimbal edit pan.ndjson --viewport 412x915 --start 48.86,2.29,14 -o a.ndjson
+          gimbal edit session.ndjson --trim-idle 300ms --speed 2 -o short.ndjson
+          gimbal edit pan.ndjson --bounds 48.8,2.2,48.9,2.4 | gimbal run -
+        """)
 
     @Option("The screen's size, in points.", "size", name: .customLong("viewport"))
     var size: Viewport?

@@ -6,20 +6,18 @@ import TouchTraces
 
 struct Inspect: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show what is in a recording or a trace.",
-        discussion: """
-            Prints the format, the device, how many fingers there were and for how long, which gestures they made, and \
-            what is odd about the recording. Times of gestures are those of a replay and of "gimbal plot"; the output \
-            says where in the file they begin to count. If there are several traces in one file, each is shown \
-            separately. ^C ends a recording that comes from a pipe or a device, and it is shown. \
-            \(RecordingOptions.note)
+        "Show what is in a recording or a trace.",
+        """
+        Prints the format, the device, how many fingers there were and for how long, which gestures they made, and \
+        what is odd about the recording. Times of gestures are those of a replay and of "gimbal plot"; the output says \
+        where in the file they begin to count. If there are several traces in one file, each is shown separately. ^C \
+        ends a recording that comes from a pipe or a device, and it is shown. \(RecordingOptions.note)
 
-            Examples:
-              gimbal inspect pinch.evemu
-              gimbal inspect --json pinch.evemu | jq '.gestures[].type'
-              libinput record --all | gimbal inspect -
-            """
-    )
+        Examples:
+          gimbal inspect pinch.evemu
+          gimbal inspect --json pinch.evemu | jq '.gestures[].type'
+          libinput record --all | gimbal inspect -
+        """)
 
     @OptionGroup var options: RecordingOptions
 

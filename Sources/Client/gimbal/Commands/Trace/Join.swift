@@ -5,18 +5,17 @@ import Traces
 
 struct Join: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Join traces, one after the other.",
-        discussion: """
-            Each trace begins when the camera has come to rest after the one before: its times are shifted to there \
-            and, if its header describes a different camera, a command sets that up. The joined trace has the header \
-            of the first one, with its speed and its camera's name. Lines are written as "gimbal record" writes them, \
-            and those that a daemon would reject are omitted.
+        "Join traces, one after the other.",
+        """
+        Each trace begins when the camera has come to rest after the one before: its times are shifted to there and, \
+        if its header describes a different camera, a command sets that up. The joined trace has the header of the \
+        first one, with its speed and its camera's name. Lines are written as "gimbal record" writes them, and those \
+        that a daemon would reject are omitted.
 
-            Examples:
-              gimbal join pan.ndjson pinch.ndjson tilt.ndjson -o all.ndjson
-              gimbal join pinch.evemu swipe.evemu | gimbal replay -
-            """
-    )
+        Examples:
+          gimbal join pan.ndjson pinch.ndjson tilt.ndjson -o all.ndjson
+          gimbal join pinch.evemu swipe.evemu | gimbal replay -
+        """)
 
     @OptionGroup var destination: OutputOptions
 

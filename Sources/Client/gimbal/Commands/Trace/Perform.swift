@@ -7,23 +7,20 @@ import TouchScripts
 
 struct Perform: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Perform the fingers of a recording or a trace on an Android phone.",
-        discussion: """
-            The phone is one that adb reaches. Its command "uinput" makes a touchscreen beside the phone's own and \
-            moves fingers on it: those that "gimbal convert --to uinput-script" writes, scaled to the whole screen. \
-            What this changes is reported, as by that command. The touchscreen and its fingers are gone at the end, and after \
-            ^C.
+        "Perform the fingers of a recording or a trace on an Android phone.",
+        """
+        The phone is one that adb reaches. Its command "uinput" makes a touchscreen beside the phone's own and moves \
+        fingers on it: those that "gimbal convert --to uinput-script" writes, scaled to the whole screen. What this \
+        changes is reported, as by that command. The touchscreen and its fingers are gone at the end, and after ^C.
 
-            If adb may not use uinput, or the phone has none (Android 9 and earlier), the server of scrcpy performs \
-            the same fingers: a file of a release of scrcpy, 2.0 or later, which is copied to the phone and removes \
-            itself.
+        If adb may not use uinput, or the phone has none (Android 9 and earlier), the server of scrcpy performs the \
+        same fingers: a file of a release of scrcpy, 2.0 or later, which is copied to the phone and removes itself.
 
-            Examples:
-              gimbal perform pinch.evemu
-              gimbal perform pan.ndjson --serial emulator-5554
-              gimbal perform pan.ndjson --scrcpy-server server-v3.3.1 --scrcpy-version 3.3.1
-            """
-    )
+        Examples:
+          gimbal perform pinch.evemu
+          gimbal perform pan.ndjson --serial emulator-5554
+          gimbal perform pan.ndjson --scrcpy-server server-v3.3.1 --scrcpy-version 3.3.1
+        """)
 
     @OptionGroup var options: RecordingOptions
 

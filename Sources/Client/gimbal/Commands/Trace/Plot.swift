@@ -9,25 +9,23 @@ import Traces
 
 struct Plot: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Draw what a trace does to a camera.",
-        discussion: """
-            Draws the target's path on a map, with its bounds and what the camera shows at the beginning, at the end \
-            and where it rests between them; below it, where the fingers went on the screen, and over time, zoom, \
-            bearing and viewing angle with their limits, and the gestures. No daemon is needed. \
-            \(RecordingOptions.note)
+        "Draw what a trace does to a camera.",
+        """
+        Draws the target's path on a map, with its bounds and what the camera shows at the beginning, at the end and \
+        where it rests between them; below it, where the fingers went on the screen, and over time, zoom, bearing and \
+        viewing angle with their limits, and the gestures. No daemon is needed. \(RecordingOptions.note)
 
-            The picture is SVG, for light and dark pages, or PNG or PDF for a file that is named .png or .pdf, which \
-            needs rsvg-convert, inkscape or ImageMagick. Times are those of a replay; the picture says where in the \
-            file they begin to count. Wrong lines are reported and skipped. If there are several traces in one file, \
-            the first is drawn, or the one that --trace selects.
+        The picture is SVG, for light and dark pages, or PNG or PDF for a file that is named .png or .pdf, which needs \
+        rsvg-convert, inkscape or ImageMagick. Times are those of a replay; the picture says where in the file they \
+        begin to count. Wrong lines are reported and skipped. If there are several traces in one file, the first is \
+        drawn, or the one that --trace selects.
 
-            Examples:
-              gimbal plot pan.ndjson -o pan.svg
-              gimbal plot pinch.evemu --from-target 48.8584,2.2945 -o pinch.png
-              gimbal plot pan.ndjson -o pan.pdf --force --wide
-              gimbal convert pinch.evemu | gimbal plot - >pinch.svg
-            """
-    )
+        Examples:
+          gimbal plot pan.ndjson -o pan.svg
+          gimbal plot pinch.evemu --from-target 48.8584,2.2945 -o pinch.png
+          gimbal plot pan.ndjson -o pan.pdf --force --wide
+          gimbal convert pinch.evemu | gimbal plot - >pinch.svg
+        """)
 
     @OptionGroup var options: RecordingOptions
 
