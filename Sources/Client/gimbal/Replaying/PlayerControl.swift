@@ -6,11 +6,6 @@ import GimbalProtocol
 import Glibc
 
 final class PlayerControl {
-    /// The state of the subscription to the camera's replays.
-    private enum Subscription {
-        case asked, granted, refused
-    }
-
     /// The state of the request for the replay's status.
     private enum Question {
         case none, asked
@@ -31,7 +26,8 @@ final class PlayerControl {
     private var isRunning = false
     /// When the replay began to seek; `nil` if it does not.
     private var seekStart: ContinuousClock.Instant?
-    private var subscription = Subscription.asked
+    /// Whether the daemon has granted the subscription to the camera's replays; `nil` until it answers.
+    private var isSubscribed: Bool?
     /// Whether a key has ended the replay.
     private(set) var isEnding = false
     private var marks = 0
@@ -43,14 +39,14 @@ final class PlayerControl {
     private let started = ContinuousClock.now
     private var lastAsked: ContinuousClock.Instant?
     private var question = Question.none
-    private var noteEnd: ContinuousClock.Instant?
+    /// A short-lived note in place of the bar.
+    private var note: (text: PrintableText, end: ContinuousClock.Instant)?
 
     /// A replay that ends within this time shows nothing.
     private static let delay = Duration.milliseconds(330)
     private static let interval = Duration.milliseconds(100)
     /// At a higher speed gestures change faster than a person can read.
     private static let fastestGestures = 8.0
-    private static let noteTime = Duration.seconds(2)
     /// A seek shorter than this shows as a jump.
     private static let jumpTime = Duration.milliseconds(200)
     private static let statusID: RequestID = "player-status"
@@ -79,11 +75,11 @@ final class PlayerControl {
     func begin() throws -> Bool {
         try subscribe()
         connection.expectAnswer()
-        while subscription == .asked {
+        while isSubscribed == nil {
             if try connection.turn(handle).end != nil { throw Failure.daemonWentAway }
         }
         connection.hasAnswered()
-        return subscription == .granted
+        return isSubscribed == true
     }
 
     private func subscribe() throws {
@@ -130,7 +126,7 @@ final class PlayerControl {
         case .end:
             isEnding = true
             try send(.endReplay)
-        case .refuse(let why): note("\(why)")
+        case .refuse(let why): show("\(why)")
         }
     }
 
@@ -178,7 +174,7 @@ final class PlayerControl {
 
     private func handle(_ message: ReceivedLine) throws {
         switch message.content {
-        case .event(.subscribed): subscription = .granted
+        case .event(.subscribed): isSubscribed = true
         case .event(.replay(let status)):
             isCameraKnown = false
             try handle(status)
@@ -191,12 +187,12 @@ final class PlayerControl {
             question = .none
         case .event(.marker(let marker)):
             add([marker.timeMs])
-            if marker.label == "mark \(marks)" { note("\(marker.label) set") }
+            if marker.label == "mark \(marks)" { show("\(marker.label) set") }
         case .error(let error):
-            if subscription == .asked { subscription = .refused }
+            isSubscribed = isSubscribed ?? false
             if message.id == Self.statusID { question = .none }
             // There is no replay before its header is read, or once it is over.
-            if error.code != .noReplay { note("\(error.message)") }
+            if error.code != .noReplay { show("\(error.message)") }
         default: break
         }
     }
@@ -228,14 +224,12 @@ final class PlayerControl {
 
     // MARK: Display
 
-    private func note(_ text: PrintableText) {
-        face.note = text
-        noteEnd = .now + Self.noteTime
-    }
+    private func show(_ note: PrintableText) { self.note = (note, .now + .seconds(2)) }
 
     private func draw() {
         let now = ContinuousClock.now
-        if let end = noteEnd, end <= now { (face.note, noteEnd) = (nil, nil) }
+        if let end = note?.end, end <= now { note = nil }
+        face.note = note?.text
         guard keyboard?.isOn ?? true, isRunning, now - started >= Self.delay || isPaused || face.showsKeys else {
             return
         }
