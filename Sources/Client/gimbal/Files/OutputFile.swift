@@ -62,13 +62,11 @@ final class OutputFile {
         if isThere, status.st_mode & S_IFMT != S_IFREG {
             // A device or a pipe is written to, never replaced.
             try open(name, O_WRONLY)
-        } else if style == .appending {
-            try open(name, O_RDWR | O_APPEND | (isThere ? 0 : O_CREAT | O_EXCL))
-            isNew = !isThere
-        } else if isThere, !replaces {
+        } else if isThere, !replaces, style != .appending {
             throw Self.isThere(name)
-        } else if style == .growing {
-            try open(name, O_WRONLY | (isThere ? 0 : O_CREAT | O_EXCL))
+        } else if style != .whole {
+            let way = style == .appending ? O_RDWR | O_APPEND : O_WRONLY
+            try open(name, way | (isThere ? 0 : O_CREAT | O_EXCL))
             isNew = !isThere
         } else {
             // Random, as what was left behind may have the process's number: in a container it is often the same.

@@ -76,7 +76,9 @@ final class Unpacker {
         var status = stat()
         guard unsafe fstat(file, &status) == 0 else { return [] }
         switch status.st_mode & S_IFMT {
-        case S_IFREG: return unsafe read(longestBeginning) { unsafe pread(file, $0, $1, lseek(file, 0, SEEK_CUR)) }
+        case S_IFREG:
+            let start = Int(lseek(file, 0, SEEK_CUR))
+            return InputFile.bytes(start..<start + longestBeginning, of: file)
         case S_IFIFO: return try firstOfPipe(file)
         default: return []
         }
@@ -94,17 +96,12 @@ final class Unpacker {
             }
             let count = tee(file, writable, longestBeginning, 0)
             guard count > 0 else { return [] }
-            let first = unsafe read(count) { unsafe Glibc.read(readable, $0, $1) }
+            var first = [UInt8](repeating: 0, count: count)
+            _ = unsafe read(readable, &first, count)
             let isOpen = formats.contains { $0.beginning.count > first.count && $0.beginning.starts(with: first) }
             guard isOpen else { return first }
             usleep(2000)
         }
         return []
-    }
-
-    private static func read(_ count: Int, _ body: (UnsafeMutableRawPointer?, Int) -> Int) -> [UInt8] {
-        unsafe [UInt8](unsafeUninitializedCapacity: count) { room, used in
-            used = unsafe max(body(room.baseAddress, count), 0)
-        }
     }
 }

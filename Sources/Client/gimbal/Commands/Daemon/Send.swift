@@ -2,7 +2,6 @@
 
 import ArgumentParser
 import GimbalProtocol
-import Glibc
 import Traces
 
 struct Send: ParsableCommand {
@@ -26,8 +25,7 @@ struct Send: ParsableCommand {
     var lines: [String] = []
 
     func validate() throws {
-        for line in lines where !line.hasPrefix("{") && !line.hasPrefix("[") {
-            guard unsafe access(line, F_OK) == 0 else { continue }
+        for line in lines where !line.hasPrefix("{") && !line.hasPrefix("[") && InputFile.isThere(line) {
             throw ValidationError(
                 "'\(line)' is a file, not a line: 'gimbal send <\(line)' sends its lines, 'gimbal replay \(line)' plays a trace."
             )
