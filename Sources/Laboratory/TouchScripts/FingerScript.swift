@@ -42,18 +42,16 @@ package struct FingerScript: Equatable, Sendable {
     }
 
     /// The members of the script in JSON, besides its fingers.
-    var told: JSONObject {
-        var told: JSONObject = [
-            "viewport": .object(["width": .number(viewport.width), "height": .number(viewport.height)])
-        ]
-        if let header { told["trace"] = .object(header.members) }
-        return told
+    var told: String {
+        #""viewport":{"width":\#(json(viewport.width)),"height":\#(json(viewport.height))}\#(toldHeader)"#
     }
 
+    /// The member with the header, after another one; empty without a header.
+    var toldHeader: String { header.map { #","trace":\#(json(.object($0.members)))"# } ?? "" }
+
     /// The script as touches of a web page, one event per line.
-    package var webTouches: [UInt8] {
-        var lines: [UInt8] = []
-        lines.append(line: told)
+    package var webTouches: String {
+        var text = "{\(told)}\n"
         var before: [Touch] = []
         for frame in frames where frame.touches != before {
             let ids = (before: Set(before.map(\.id)), now: Set(frame.touches.map(\.id)))
@@ -61,30 +59,26 @@ package struct FingerScript: Equatable, Sendable {
                 !ids.now.isSubset(of: ids.before)
                 ? "touchstart"
                 : ids.before.isSubset(of: ids.now) ? "touchmove" : frame.isCancelled ? "touchcancel" : "touchend"
-            let touches = frame.touches.map { touch -> JSONValue in
-                .object([
-                    "identifier": .number(Double(touch.id)), "clientX": .number(touch.position.x),
-                    "clientY": .number(touch.position.y),
-                ])
+            let touches = frame.touches.map { touch in
+                let (x, y) = (json(touch.position.x), json(touch.position.y))
+                return #"{"identifier":\#(touch.id),"clientX":\#(x),"clientY":\#(y)}"#
             }
-            lines.append(line: [
-                "type": .string(type), "timeStamp": .number((frame.timeMs * 1000).rounded() / 1000),
-                "touches": .array(touches),
-            ])
+            let timeMs = json((frame.timeMs * 1000).rounded() / 1000)
+            text += #"{"type":"\#(type)","timeStamp":\#(timeMs),"touches":[\#(touches.joined(separator: ","))]}"# + "\n"
             before = frame.touches
         }
-        return lines
+        return text
     }
 
     /// Returns the trace that a recording of this script makes.
     ///
     /// - Throws: `RecordingError` if the script has no finger.
     package func trace(from position: CameraPosition) throws -> [UInt8] {
-        try TraceConverter(TraceOptions(viewport: viewport, position: position)).trace(of: webTouches)
+        try TraceConverter(TraceOptions(viewport: viewport, position: position)).trace(of: Array(webTouches.utf8))
     }
 }
 
-extension [UInt8] {
-    /// Appends an object as a line of its own.
-    mutating func append(line object: JSONObject) { self += JSONValue.object(object).bytes + [0x0a] }
-}
+/// Returns a value as JSON text; a number has all its digits.
+func json(_ value: JSONValue) -> String { String(decoding: value.bytes, as: UTF8.self) }
+
+func json(_ number: Double) -> String { json(.number(number)) }

@@ -21,13 +21,15 @@ package enum ScriptFormat: String, CaseIterable, Sendable {
 
     /// Returns the script in this format.
     package func bytes(of script: CanonicalScript) -> [UInt8] {
-        switch self {
-        case .webdriver: Self.webdriver(script).bytes + [0x0a]
-        case .devtools: Self.devtools(script.script)
-        case .web: script.script.webTouches
-        case .evemu: Array(Self.evemu(script).utf8)
-        case .uinputScript: Self.uinputScript(script)
-        }
+        let text =
+            switch self {
+            case .webdriver: Self.webdriver(script)
+            case .devtools: Self.devtools(script.script)
+            case .web: script.script.webTouches
+            case .evemu: Self.evemu(script)
+            case .uinputScript: Self.uinputScript(script)
+            }
+        return Array(text.utf8)
     }
 
     /// The format to read the same fingers back from.
@@ -37,13 +39,14 @@ package enum ScriptFormat: String, CaseIterable, Sendable {
 
     /// Writes a source for each finger. A tick is a move or a rest of all of them, and at its end one may land or lift,
     /// which takes no time. Landing takes two actions, because the position comes first.
-    private static func webdriver(_ script: CanonicalScript) -> JSONValue {
-        var sources = [[JSONValue]](repeating: [], count: max(script.slots, 1))
-        func pause(_ durationMs: Int) -> JSONValue {
-            .object(["type": .string("pause"), "duration": .number(Double(durationMs))])
+    private static func webdriver(_ script: CanonicalScript) -> String {
+        var sources = [[String]](repeating: [], count: max(script.slots, 1))
+        func pause(_ durationMs: Int) -> String { #"{"type":"pause","duration":\#(durationMs)}"# }
+        func move(to position: ScreenPoint, for durationMs: Int) -> String {
+            #"{"type":"pointerMove","duration":\#(durationMs),"origin":"viewport",\#(place(position))}"#
         }
         /// Adds an action of each finger, all at the same time.
-        func add(_ action: (Int) -> JSONValue) {
+        func add(_ action: (Int) -> String) {
             for slot in sources.indices { sources[slot].append(action(slot)) }
         }
         for tick in script.ticks {
@@ -52,69 +55,57 @@ package enum ScriptFormat: String, CaseIterable, Sendable {
             let asked = moves.contains(true) ? BrowserTick.moveMs : BrowserTick.restMs(tick.count)
             add { slot in
                 guard let position = now[slot], moves[slot] else { return pause(asked) }
-                return Self.move(to: position, for: asked)
+                return move(to: position, for: asked)
             }
             for slot in sources.indices where (before[slot] == nil) != (now[slot] == nil) {
                 if let position = now[slot] {
-                    add { $0 == slot ? Self.move(to: position, for: 0) : pause(0) }
-                    add { $0 == slot ? .object(["type": .string("pointerDown"), "button": .number(0)]) : pause(0) }
+                    add { $0 == slot ? move(to: position, for: 0) : pause(0) }
+                    add { $0 == slot ? #"{"type":"pointerDown","button":0}"# : pause(0) }
                 } else {
-                    add { $0 == slot ? .object(["type": .string("pointerUp"), "button": .number(0)]) : pause(0) }
+                    add { $0 == slot ? #"{"type":"pointerUp","button":0}"# : pause(0) }
                 }
             }
         }
         let pointers = sources.enumerated().map { slot, actions in
-            JSONValue.object([
-                "type": .string("pointer"), "id": .string("finger\(slot + 1)"),
-                "parameters": .object(["pointerType": .string("touch")]), "actions": .array(actions),
-            ])
+            #"{"type":"pointer","id":"finger\#(slot + 1)","parameters":{"pointerType":"touch"},"#
+                + #""actions":[\#(actions.joined(separator: ","))]}"#
         }
         // Drivers ignore other members.
-        return .object(
-            JSONObject([("actions", .array(pointers))] + script.script.told.members.map { ($0.name, $0.value) }))
+        return #"{"actions":[\#(pointers.joined(separator: ","))],\#(script.script.told)}"# + "\n"
     }
 
-    private static func move(to position: ScreenPoint, for durationMs: Int) -> JSONValue {
-        .object([
-            "type": .string("pointerMove"), "duration": .number(Double(durationMs)), "origin": .string("viewport"),
-            "x": .number(position.x),
-            "y": .number(position.y),
-        ])
+    private static func place(_ position: ScreenPoint) -> String {
+        #""x":\#(json(position.x)),"y":\#(json(position.y))"#
     }
 
     // MARK: Chrome
 
     /// Writes the viewport, in whole pixels for Chrome, and then messages as Chrome requires: with all points that are
     /// down, or those that lift; the message that lifts the last ones must have none.
-    private static func devtools(_ script: FingerScript) -> [UInt8] {
-        var lines: [UInt8] = []
-        var screen: JSONObject = [
-            "width": .number(script.viewport.width.rounded(.up)),
-            "height": .number(script.viewport.height.rounded(.up)),
-            "deviceScaleFactor": .number(1), "mobile": .bool(true),
-        ]
-        screen["trace"] = script.told["trace"]
-        lines.append(line: ["method": .string("Emulation.setDeviceMetricsOverride"), "params": .object(screen)])
+    private static func devtools(_ script: FingerScript) -> String {
+        let (width, height) = (json(script.viewport.width.rounded(.up)), json(script.viewport.height.rounded(.up)))
+        var text = #"""
+            {"method":"Emulation.setDeviceMetricsOverride","params":{"width":\#(width),"height":\#(height),\#
+            "deviceScaleFactor":1,"mobile":true\#(script.toldHeader)}}
+
+            """#
         var before: [Touch] = []
         for frame in script.frames where frame.touches != before {
             let (now, old) = (Set(frame.touches.map(\.id)), Set(before.map(\.id)))
             let lifted = now.isEmpty ? [] : before.filter { !now.contains($0.id) }
             let type = now.isEmpty || !lifted.isEmpty ? "touchEnd" : now == old ? "touchMove" : "touchStart"
-            let points = (lifted.isEmpty ? frame.touches : lifted).map { touch -> JSONValue in
-                .object([
-                    "x": .number(touch.position.x), "y": .number(touch.position.y), "id": .number(Double(touch.id)),
-                ])
+            let points = (lifted.isEmpty ? frame.touches : lifted).map { touch in
+                #"{\#(place(touch.position)),"id":\#(touch.id)}"#
             }
-            lines.append(line: [
-                "method": .string("Input.dispatchTouchEvent"),
-                "params": .object([
-                    "type": .string(type), "touchPoints": .array(points),
-                    "timestamp": .number((frame.timeMs * 1000).rounded() / 1e6),
-                ]),
-            ])
+            text += #"""
+                {"method":"Input.dispatchTouchEvent","params":{"type":"\#(type)",\#
+                "touchPoints":[\#(points.joined(separator: ","))],\#
+                "timestamp":\#(json((frame.timeMs * 1000).rounded() / 1e6))}}
+
+                """#
             before = frame.touches
         }
-        return lines
+        return text
     }
 
     // MARK: Linux touchscreen
@@ -163,7 +154,7 @@ package enum ScriptFormat: String, CaseIterable, Sendable {
     private static func evemu(_ script: CanonicalScript) -> String {
         var text = "# EVEMU 1.3\n"
         if let header = script.header {
-            text += "\(ToldHeader.comment)\(String(decoding: JSONValue.object(header.members).bytes, as: UTF8.self))\n"
+            text += "\(ToldHeader.comment)\(json(.object(header.members)))\n"
         }
         text += "N: Gimbal touchscreen\nI: 0003 0000 0000 0000\n"
         text += "P: 02 00 00 00 00 00 00 00\nB: 00 0b 00 00 00 00 00 00 00\n"
@@ -183,48 +174,36 @@ package enum ScriptFormat: String, CaseIterable, Sendable {
     /// How long Android takes to register a new device, in milliseconds, with room to spare.
     private static let registrationMs = 2000
 
-    private static func uinputScript(_ script: CanonicalScript) -> [UInt8] {
-        var lines: [UInt8] = []
-        func write(_ command: String, _ members: JSONObject) {
-            var object: JSONObject = ["id": .number(1), "command": .string(command)]
-            for member in members.members { object[member.name] = member.value }
-            lines.append(line: object)
-        }
-        func bits(_ request: Int, _ numbers: [Int]) -> JSONValue {
-            .object(["type": .number(Double(request)), "data": .array(numbers.map { .number(Double($0)) })])
+    private static func uinputScript(_ script: CanonicalScript) -> String {
+        var text = ""
+        func write(_ command: String, _ members: String) {
+            text += #"{"id":1,"command":"\#(command)",\#(members)}"# + "\n"
         }
         let axes = axes(script)
+        let ranges = axes.map { axis in
+            #"{"code":\#(axis.code),"info":{"value":0,"minimum":0,"maximum":\#(axis.most),"fuzz":0,"flat":0,"#
+                + #""resolution":\#(axis.resolution)}}"#
+        }
         // The numbers of the kernel's requests for a new device: UI_SET_EVBIT is 100, and so on.
         write(
             "register",
-            [
-                "name": .string("Gimbal touchscreen"), "vid": .number(0), "pid": .number(0), "bus": .string("usb"),
-                "configuration": .array([
-                    bits(100, [1, 3]), bits(101, [0x14a]), bits(103, axes.map(\.code)), bits(110, [1]),
-                ]),
-                "abs_info": .array(
-                    axes.map { axis in
-                        .object([
-                            "code": .number(Double(axis.code)),
-                            "info": .object([
-                                "value": .number(0), "minimum": .number(0), "maximum": .number(Double(axis.most)),
-                                "fuzz": .number(0), "flat": .number(0),
-                                "resolution": .number(Double(axis.resolution)),
-                            ]),
-                        ])
-                    }),
-            ])
-        write("delay", ["duration": .number(Double(registrationMs))])
+            #"""
+            "name":"Gimbal touchscreen","vid":0,"pid":0,"bus":"usb","configuration":[{"type":100,"data":[1,3]},\#
+            {"type":101,"data":[330]},{"type":103,"data":[\#(list(axes.map(\.code)))]},{"type":110,"data":[1]}],\#
+            "abs_info":[\#(ranges.joined(separator: ","))]
+            """#)
+        write("delay", #""duration":\#(registrationMs)"#)
         var last = 0
         for report in reports(script) {
             let time = Int(report.timeMs.rounded())
-            if time > last { write("delay", ["duration": .number(Double(time - last))]) }
+            if time > last { write("delay", #""duration":\#(time - last)"#) }
             last = time
-            let numbers = report.events.flatMap { [$0.0, $0.1, $0.2] }
-            write("inject", ["events": .array(numbers.map { .number(Double($0)) })])
+            write("inject", #""events":[\#(list(report.events.flatMap { [$0.0, $0.1, $0.2] }))]"#)
         }
-        return lines
+        return text
     }
+
+    private static func list(_ numbers: [Int]) -> String { numbers.map(String.init).joined(separator: ",") }
 
     private static func hex(_ value: Int, _ width: Int) -> String { padded(String(value, radix: 16), width) }
 

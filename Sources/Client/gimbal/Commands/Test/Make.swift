@@ -80,7 +80,7 @@ struct Make: ParsableCommand {
             shape.durationMs = duration?.milliseconds
             fingers.make(gesture, shape)
         }
-        try file.finish(touches ? fingers.script.webTouches : try trace(fingers.script))
+        try file.finish(touches ? Array(fingers.script.webTouches.utf8) : try trace(fingers.script))
     }
 
     private func trace(_ script: FingerScript) throws -> [UInt8] {
