@@ -45,16 +45,16 @@ public enum Files {
         return found
     }
 
-    /// Returns the files with an extension in a folder of the project, by name.
-    public static func list(_ folder: String, _ ext: String) -> [URL] {
+    /// Returns the files with an extension, or all, in a folder of the project, by name.
+    public static func list(_ folder: String, _ ext: String? = nil) -> [URL] {
         list(root.appendingPathComponent(folder), ext)
     }
 
-    public static func list(_ folder: URL, _ ext: String) -> [URL] {
+    public static func list(_ folder: URL, _ ext: String? = nil) -> [URL] {
         let all = (try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)) ?? []
-        let files = all.filter { $0.pathExtension == ext }.sorted { $0.path < $1.path }
+        let files = all.filter { ext == nil || $0.pathExtension == ext }.sorted { $0.path < $1.path }
         // A test of no files would pass.
-        precondition(!files.isEmpty, "there is no .\(ext) in \(folder.path)")
+        precondition(!files.isEmpty, "there is no .\(ext ?? "*") in \(folder.path)")
         return files
     }
 

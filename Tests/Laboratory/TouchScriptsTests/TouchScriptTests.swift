@@ -252,12 +252,10 @@ import Traces
 
     /// Recordings of every format without a header, and those of real devices beside the project.
     @Test func recordingsComeBackExactly() throws {
-        let folder = Files.root.appendingPathComponent("Tests/Fuzz/Recordings")
-        var files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+        var files = Files.list("Tests/Fuzz/Recordings")
         if let real = Files.recordings {
             for part in ["evemu-devices", "autotest", "monkeyhelper"] {
-                files += try FileManager.default.contentsOfDirectory(
-                    at: real.appendingPathComponent(part), includingPropertiesForKeys: nil)
+                files += Files.list(real.appendingPathComponent(part))
             }
         }
         var count = 0

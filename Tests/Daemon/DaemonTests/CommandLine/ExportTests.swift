@@ -13,8 +13,7 @@ import Testing
     /// exactly the bytes that were predicted.
     @Test(arguments: ["webdriver", "devtools", "web", "evemu"])
     func theExpectedCameraIsThatOfTheExportedFingers(_ tool: String) throws {
-        let recordings = Files.root.appendingPathComponent("Tests/Fuzz/Recordings")
-        var files = try FileManager.default.contentsOfDirectory(at: recordings, includingPropertiesForKeys: nil)
+        var files = Files.list("Tests/Fuzz/Recordings")
         // It has gestures recognized by a touchpad, and no fingers.
         files.removeAll { $0.lastPathComponent == "gestures.libinput-debug-events.txt" }
         files += Files.list("Protocols/examples/traces", "ndjson")
