@@ -146,14 +146,12 @@ enum Recordings {
         Fact(
             "autotest/ScrollDirection__candy_touchpad_86.0_scroll-down", .evemu, 134, 2, 1.42, (1520, 2517), (0, 1193),
             words: "two fingers down a touchpad, side by side: a tilt and no pinch",
-            gestures: [.tilt],
-            camera: [0, 0, 12, 0, 0]),
+            gestures: [.tilt]),
         Fact(
             "autotest/ScrollDirection__gandof_touchpad_113.0_scroll-down",
             .evemu, 109, 2, 1.13, (1337, 1953), (0, 1902),
             words: "a tilt, though the hand turns by 23 degrees on its way down",
-            gestures: [.tilt],
-            camera: [0, 0, 12, 0, 0]),
+            gestures: [.tilt]),
         Fact(
             "autotest/TouchscreenScroll__samus_touchscreen_164.13_scroll-up",
             .evemu, 82, 1, 0.80, (1303, 1333), (713, 1132),
@@ -195,8 +193,7 @@ enum Recordings {
             "evemu-devices/tablets__Wacom_Bamboo_16FG_4x5_Finger_double-center-scroll.events",
             .evemu, 113, 2, 1.29, (1686, 2594), (188, 4051),
             words: "two fingers down a tablet: a tilt",
-            gestures: [.tilt],
-            camera: [0, 0, 12, 0, 0]),
+            gestures: [.tilt]),
         Fact(
             "evemu-devices/tablets__Wacom_ISDv4_E6_Finger.2fg-double-tap.events",
             .evemu, 3, 2, 0.06, (1249, 1463), (716, 753),
@@ -213,8 +210,7 @@ enum Recordings {
             "evemu-devices/tablets__Wacom_ISDv4_E6_Finger.double-center-scroll.events",
             .evemu, 83, 2, 1.16, (1231, 1477), (229, 1437),
             words: "two fingers down a screen: a tilt",
-            gestures: [.tilt],
-            camera: [0, 0, 12, 0, 0]),
+            gestures: [.tilt]),
         Fact(
             "evemu-devices/tablets__Wacom_ISDv4_E6_Finger.double-top-swipe.events",
             .evemu, 145, 2, 1.91, (116, 2619), (124, 381),
@@ -241,9 +237,7 @@ enum Recordings {
         Fact(
             "evemu-devices/touchpads__bcm5974.three-finger-click.events",
             .evemu, 150, 3, 2.26, (-1601, 2387), (2960, 5103),
-            words: "three fingers rest and click: nothing",
-            gestures: [],
-            camera: [0, 0, 12, 0, 0]),
+            words: "three fingers rest and click: nothing"),
         Fact(
             "evemu-devices/touchscreens__Atmel_maXTouch_Touchscreen.1-finger-drag-up-down.events",
             .evemu, 150, 1, 2.20, (359, 385), (89, 393),
@@ -253,9 +247,7 @@ enum Recordings {
         Fact(
             "evemu-devices/touchscreens__Atmel_maXTouch_Touchscreen.2-fingers-touch-release.events",
             .evemu, 16, 2, 0.82, (222, 539), (167, 318),
-            words: "a long press of two fingers: nothing",
-            gestures: [],
-            camera: [0, 0, 12, 0, 0]),
+            words: "a long press of two fingers: nothing"),
         Fact(
             "evemu-devices/touchscreens__Atmel_maXTouch_Touchscreen.4-finger-drag-down.events",
             .evemu, 31, 4, 0.57, (133, 647), (107, 418),
@@ -277,9 +269,7 @@ enum Recordings {
         Fact(
             "evemu-devices/touchscreens__EP0430M09.2-fingers-touch-release.events",
             .evemu, 14, 2, 0.53, (401, 934), (409, 418),
-            words: "a long press of two fingers: nothing",
-            gestures: [],
-            camera: [0, 0, 12, 0, 0]),
+            words: "a long press of two fingers: nothing"),
         Fact(
             "evemu-devices/touchscreens__EP0430M09.4-finger-drag-down.events",
             .evemu, 104, 4, 1.17, (263, 1107), (270, 610),
@@ -313,13 +303,13 @@ enum Recordings {
         let scale: ClosedRange<Double>?
         /// The clockwise turn of two fingers, in degrees.
         let turn: ClosedRange<Double>?
-        /// The final camera: latitude, longitude, zoom, bearing, viewing angle.
+        /// The final camera: latitude, longitude, zoom, bearing, viewing angle; by default the initial one.
         let camera: [Double]
 
         init(
             _ path: String, _ format: RecordingFormat, _ frames: Int, _ contacts: Int, _ seconds: Double,
-            _ x: (Double, Double), _ y: (Double, Double), words: String, gestures: [GestureKind],
-            scale: ClosedRange<Double>? = nil, turn: ClosedRange<Double>? = nil, camera: [Double]
+            _ x: (Double, Double), _ y: (Double, Double), words: String, gestures: [GestureKind] = [],
+            scale: ClosedRange<Double>? = nil, turn: ClosedRange<Double>? = nil, camera: [Double] = [0, 0, 12, 0, 0]
         ) {
             (self.path, self.format, self.words) = (path, format, words)
             (self.frames, self.contacts, self.seconds) = (frames, contacts, seconds)
