@@ -132,13 +132,7 @@ public struct RecordingReader: Sendable {
     ///   throws.
     public mutating func finish(_ body: (RecordedFrame) throws -> Void) throws {
         if case .beginning = shape { try begin(body) }
-        try finishShape(body)
-        guard format != nil else { throw RecordingError(prelude.span) }
-        try parser.finish(body)
-    }
-
-    /// Reads the last piece, which only the end of the file completes.
-    private mutating func finishShape(_ body: (RecordedFrame) throws -> Void) throws {
+        // The last piece is complete only now.
         var end: [UInt8] = []
         swap(&end, &rest)
         switch shape {
@@ -151,6 +145,8 @@ public struct RecordingReader: Sendable {
         case .events: if !end.isEmpty { parser.eventWasCutOff() }
         case .trace: break
         }
+        guard format != nil else { throw RecordingError(prelude.span) }
+        try parser.finish(body)
     }
 
     /// Takes what the previous read cut off, and returns it in front of the next bytes.
@@ -198,13 +194,10 @@ public struct RecordingReader: Sendable {
             // A line that holds an object is read as a line, unless it may exceed the maximum line length.
             let isLine = !splitter.isInArray && splitter.isOnOneLine
             let isTooFar = splitter.start > Self.longestSearch
-            let isSession = RRWeb.recognizes(splitter.value.span)
-            let isKnown =
-                !isTooFar
-                && (isSession
-                    || WebTouches.recognizes(splitter.value.span)
-                        && (!isLine || WebTouches.isScript(splitter.value.span)))
-            guard isKnown else {
+            let text = splitter.value.span
+            let isSession = RRWeb.recognizes(text)
+            let isOfWeb = WebTouches.recognizes(text) && (!isLine || WebTouches.isScript(text))
+            guard !isTooFar, isSession || isOfWeb else {
                 guard isLine || isTooFar else { continue }
                 self.splitter = nil
                 return 0
@@ -235,21 +228,14 @@ public struct RecordingReader: Sendable {
 
     private mutating func readText(_ bytes: Span<UInt8>, _ body: (RecordedFrame) throws -> Void) throws {
         let text = joined(bytes)
-        var position = 0
-        try readLines(text.span, &position, body)
+        var (start, position) = (0, 0)
+        while format != .trace, let line = framer.next(in: text.span, at: &position) {
+            try read(line, text.span, raw: start..<position, body)
+            start = position
+        }
         let tail = Array(text[position...])
         guard case .trace = shape else { return rest = tail }
         if !tail.isEmpty { try body(.trace(tail)) }
-    }
-
-    private mutating func readLines(
-        _ bytes: Span<UInt8>, _ position: inout Int, _ body: (RecordedFrame) throws -> Void
-    ) throws {
-        while format != .trace {
-            let start = position
-            guard let line = framer.next(in: bytes, at: &position) else { return }
-            try read(line, bytes, raw: start..<position, body)
-        }
     }
 
     private mutating func read(
