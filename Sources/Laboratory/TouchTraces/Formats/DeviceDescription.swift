@@ -132,13 +132,9 @@ struct DeviceHeads {
     }
 
     mutating func set(_ code: Int, change body: (inout DeviceAxis) -> Void) {
-        guard let current, var axis = heads[current].axes[code] else {
-            var axis = DeviceAxis(minimum: 0, maximum: 0)
-            body(&axis)
-            return set(axis, code)
-        }
+        var axis = current.flatMap { heads[$0].axes[code] } ?? DeviceAxis(minimum: 0, maximum: 0)
         body(&axis)
-        heads[current].axes[code] = axis
+        set(axis, code)
     }
 
     /// Returns whether a device's contact axes are known to mean something else.

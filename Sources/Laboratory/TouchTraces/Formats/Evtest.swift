@@ -16,7 +16,7 @@ struct EvtestParser: EventLineParser {
         if Scan.word("Event: time ", line, &index) { return event(line, &index) }
         if Scan.word("Input driver version is ", line, &index) { return .beginning }
         // All other lines are for humans, and errors in them do no harm.
-        about(line, &heads)
+        about(line, index, &heads)
         return .nothing
     }
 
@@ -56,10 +56,8 @@ struct EvtestParser: EventLineParser {
         return stands(" SYN_CONFIG ") || stands(" EV_KEY ") ? SynchronizationCode.configuration : nil
     }
 
-    private mutating func about(_ line: Span<UInt8>, _ heads: inout DeviceHeads) {
-        var index = 0
-        Scan.space(line, &index)
-        let start = index
+    private mutating func about(_ line: Span<UInt8>, _ start: Int, _ heads: inout DeviceHeads) {
+        var index = start
         func value(_ word: StaticString) -> Double? {
             var index = start
             guard Scan.word(word, line, &index) else { return nil }

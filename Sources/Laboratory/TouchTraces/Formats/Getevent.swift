@@ -25,7 +25,7 @@ struct GeteventParser: EventLineParser {
     private func indented(_ line: Span<UInt8>, _ heads: inout DeviceHeads) -> RecordedLine {
         var index = 0
         Scan.space(line, &index)
-        guard Scan.begins(line, with: "[") else { return about(line, &heads) }
+        guard Scan.begins(line, with: "[") else { return about(line, index, &heads) }
         return event(line.extracting(index...))
     }
 
@@ -176,23 +176,21 @@ struct GeteventParser: EventLineParser {
     }
 
     /// Parses an indented line about the device named last.
-    private func about(_ line: Span<UInt8>, _ heads: inout DeviceHeads) -> RecordedLine {
-        var index = 0
-        Scan.space(line, &index)
+    private func about(_ line: Span<UInt8>, _ start: Int, _ heads: inout DeviceHeads) -> RecordedLine {
+        var index = start
         if Scan.word("name:", line, &index) {
             heads.set(name: Scan.name(line, from: index))
         } else if Scan.begins(line, with: "INPUT_PROP_SEMI_MT") {
             heads.setSemiMT()
-        } else if let (code, axis) = Self.axis(line) {
+        } else if let (code, axis) = Self.axis(line, start) {
             heads.set(axis, code)
         }
         return .nothing
     }
 
     /// Reads `ABS (0003): 0035  : value 0, min 0, max 1079, fuzz 0, flat 0, resolution 0`; only the first has `ABS`.
-    private static func axis(_ line: Span<UInt8>) -> (code: Int, DeviceAxis)? {
-        var index = 0
-        Scan.space(line, &index)
+    private static func axis(_ line: Span<UInt8>, _ start: Int) -> (code: Int, DeviceAxis)? {
+        var index = start
         if Scan.word("ABS (0003):", line, &index) { Scan.space(line, &index) }
         guard let code = code(line, &index), let minimum = number(after: "min ", line, &index),
             let maximum = number(after: "max ", line, &index)
