@@ -62,11 +62,9 @@ import Touches
         var worst = 0.0
         var pairs = 0
         for fact in Recordings.facts where fact.gestures == Recordings.twoFingers {
-            let bytes = try Recordings.bytes(fact.path)
-            var hands = Hands()
-            var reader = RecordingReader()
-            try reader.read(bytes.span) { hands.take($0) }
-            try reader.finish { hands.take($0) }
+            let reading = Reading(try Recordings.bytes(fact.path))
+            var hands = Hands(viewport: try #require(reading.reader.surface).viewport)
+            for frame in reading.touches { hands.take(frame) }
             pairs += hands.pairs
             worst = max(worst, hands.worst)
         }
@@ -80,9 +78,7 @@ import Touches
 private struct Hands {
     private var recognizer = GestureRecognizer()
     private var tracker = GestureTracker()
-    private var camera = Camera()
-    private var surface: Surface?
-    private var frame = TouchFrame(timeMs: 0, touches: [])
+    private var camera: Camera
     /// The two fingers that landed, and the places under them.
     private var landed: (ids: [Int], places: [LatLng?])?
     private var last: [Touch] = []
@@ -90,30 +86,26 @@ private struct Hands {
     private(set) var pairs = 0
     private(set) var worst = 0.0
 
-    mutating func take(_ recorded: RecordedFrame) {
-        switch recorded {
-        case .surface(let surface, _):
-            self.surface = surface
-            let position = CameraPosition(target: LatLng(latitude: 0, longitude: 0), zoom: 12)
-            camera = Camera(position: position, viewport: surface.viewport)
-        case .touches(let contacts):
-            surface?.map(contacts, into: &frame)
-            let ids = frame.touches.map(\.id)
-            if ids != landed?.ids { compare() }
-            recognizer.handle(frame)
-            for event in recognizer.events {
-                let key = GestureKey(feed: 1, kind: event.kind)
-                isPinch = isPinch || event.kind == .pinch
-                let update = tracker.handle(event, of: key, at: frame.timeMs, viewport: camera.viewport)
-                if let update { camera.apply(update) }
-            }
-            if ids.count == 2, ids != landed?.ids {
-                isPinch = false
-                landed = (ids, frame.touches.map { camera.projection.coordinate(for: $0.position) })
-            }
-            last = frame.touches
-        default: break
+    init(viewport: Viewport) {
+        let position = CameraPosition(target: LatLng(latitude: 0, longitude: 0), zoom: 12)
+        camera = Camera(position: position, viewport: viewport)
+    }
+
+    mutating func take(_ frame: TouchFrame) {
+        let ids = frame.touches.map(\.id)
+        if ids != landed?.ids { compare() }
+        recognizer.handle(frame)
+        for event in recognizer.events {
+            let key = GestureKey(feed: 1, kind: event.kind)
+            isPinch = isPinch || event.kind == .pinch
+            let update = tracker.handle(event, of: key, at: frame.timeMs, viewport: camera.viewport)
+            if let update { camera.apply(update) }
         }
+        if ids.count == 2, ids != landed?.ids {
+            isPinch = false
+            landed = (ids, frame.touches.map { camera.projection.coordinate(for: $0.position) })
+        }
+        last = frame.touches
     }
 
     private mutating func compare() {
