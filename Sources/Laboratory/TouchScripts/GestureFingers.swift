@@ -8,7 +8,6 @@ import MapCamera
 import Touches
 import Traces
 
-/// A converter from gestures to fingers.
 package struct GestureFingers {
     /// The arrangement of fingers for a gesture.
     private enum Grip {

@@ -55,7 +55,6 @@ package struct GestureShape: Sendable {
     package init() {}
 }
 
-/// A maker of fingers.
 package struct MadeFingers {
     /// The fingers so far.
     package private(set) var script: FingerScript

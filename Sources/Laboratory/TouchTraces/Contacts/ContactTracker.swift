@@ -2,7 +2,6 @@
 // type A with whole frames, and single fingers. A frame ends at SYN_REPORT and has its time. Of several devices, the
 // one that tells contacts apart is followed; until it sends events, one that follows a single finger.
 
-/// A converter from input events to frames.
 struct ContactTracker {
     /// The last complete frame.
     private(set) var frame = ContactFrame(time: 0, contacts: [])

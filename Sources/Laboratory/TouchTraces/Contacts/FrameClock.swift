@@ -1,6 +1,5 @@
 // Makes a recorder's clock monotonic.
 
-/// A recorder's clock, made monotonic.
 struct FrameClock {
     /// A clock that goes back further than this was set; less is jitter. In microseconds.
     private static let jitter = 1_000_000

@@ -11,7 +11,6 @@
 
 import MapCamera
 
-/// A player of adb and monkey scripts.
 struct AndroidScript {
     private var timeMs = 0.0
     /// Milliseconds per frame, if the caller knows.

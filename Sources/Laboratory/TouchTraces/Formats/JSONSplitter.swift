@@ -1,7 +1,6 @@
 // Splits a file into JSON objects, one at a time, however the bytes are cut: objects one after another, or the elements
 // of an array, on one line or many. It only finds where they begin and end; their reader checks whether they are JSON.
 
-/// A splitter of a file of JSON objects.
 struct JSONSplitter {
     enum Piece {
         /// An object, stored in ``JSONSplitter/value``.

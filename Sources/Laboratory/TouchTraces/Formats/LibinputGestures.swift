@@ -8,7 +8,6 @@
 import Gestures
 import MapCamera
 
-/// A reader of libinput's gestures.
 struct LibinputGestures {
     /// The content of a line.
     struct Report {

@@ -7,7 +7,6 @@
 
 import MapCamera
 
-/// A reader of libinput's touches.
 struct LibinputTouches {
     private enum Kind { case down, motion, up, cancel, frame }
 

@@ -1,7 +1,6 @@
 // Reads Android touches from logs: `MotionEvent { action=ACTION_MOVE, id[0]=0, x[0]=297.0, y[0]=672.0, …,
 // pointerCount=1, historySize=0, eventTime=488341979, … }`, anywhere in a logcat line. Positions are pixels of a view.
 
-/// A reader of Android's MotionEvents.
 struct MotionEvents {
     private struct Pointer {
         var id = 0

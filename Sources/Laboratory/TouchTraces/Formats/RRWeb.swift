@@ -9,7 +9,6 @@
 
 import JSONLines
 
-/// A reader of rrweb sessions.
 struct RRWeb {
     private enum Action {
         case touchStart, touchMove, touchEnd, touchCancel

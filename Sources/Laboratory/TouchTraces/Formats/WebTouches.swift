@@ -11,7 +11,6 @@
 // `touches` are all touches on the screen after the event. Other members and other events are ignored. Times are
 // milliseconds; positions are CSS pixels, which are points.
 
-/// A reader of a web page's touches.
 struct WebTouches {
     /// The recording's format, as far as its values have shown it.
     private(set) var format = RecordingFormat.webTouches

@@ -2,7 +2,6 @@
 
 import JSONLines
 
-/// The members that matter of an object.
 struct WebValue {
     /// A touch of a TouchEvent, or of a message to Chrome.
     struct Touch {
