@@ -119,25 +119,20 @@ public enum RecordingError: Error, Equatable, CustomStringConvertible {
 
     /// Creates the error for an unrecognized file that begins with these bytes.
     init(_ beginning: Span<UInt8>) {
-        var index = 0
-        while index < beginning.count, Scan.isSpace(beginning[index]) || [0x0a, 0x0d].contains(beginning[index]) {
-            index += 1
-        }
-        let text = beginning.extracting(index...)
+        func isBreak(_ byte: UInt8) -> Bool { byte == 0x0a || byte == 0x0d }
+        let start = beginning.indices.first { !Scan.isSpace(beginning[$0]) && !isBreak(beginning[$0]) }
+        let text = beginning.extracting((start ?? beginning.count)...)
+        let line = text.extracting(..<(text.indices.first { isBreak(text[$0]) } ?? text.count))
         if text.count == 0 {
             self = .empty
         } else if let name = OtherFiles.name(of: text) {
             self = .notRead(name)
+        } else if (try? RequestDecoder.requests(of: line)) != nil {
+            self = .noHeader
+        } else if MessageType(of: line.indices.map { line[$0] }) != nil {
+            self = .stream
         } else {
-            var end = 0
-            while end < text.count, text[end] != 0x0a, text[end] != 0x0d { end += 1 }
-            let line = text.extracting(..<end)
-            if (try? RequestDecoder.requests(of: line)) != nil {
-                self = .noHeader
-            } else {
-                let isMessage = MessageType(of: line.indices.map { line[$0] }) != nil
-                self = isMessage ? .stream : .unknown(beginning: Scan.excerpt(line))
-            }
+            self = .unknown(beginning: Scan.excerpt(line))
         }
     }
 }

@@ -4,14 +4,11 @@
 enum OtherFiles {
     /// Returns a name for humans of a file that begins with these bytes; `nil` if it is unknown.
     static func name(of beginning: Span<UInt8>) -> String? {
-        for (words, name) in known {
-            let isThere = words.allSatisfy { word in
-                var index = 0
-                return Scan.find(word, beginning, &index)
-            }
-            if isThere { return name }
+        func has(_ word: StaticString) -> Bool {
+            var index = 0
+            return Scan.find(word, beginning, &index)
         }
-        return nil
+        return known.first { $0.words.allSatisfy(has) }?.name
     }
 
     private static let known: [(words: [StaticString], name: String)] = [
