@@ -12,18 +12,6 @@ import TouchTraces
 import Touches
 import Traces
 
-@Suite struct LongScriptTests {
-    @Test func fingersThatAreDownForDaysAreNotPerformed() {
-        var script = FingerScript(viewport: .standard)
-        let touch = Touch(id: 1, position: ScreenPoint(x: 10, y: 10))
-        script.frames = [
-            TouchFrame(timeMs: 0, touches: [touch]), TouchFrame(timeMs: 1e12, touches: [touch]),
-            TouchFrame(timeMs: 1e12 + 10, touches: []),
-        ]
-        #expect(CanonicalScript(script) == nil)
-    }
-}
-
 @Suite struct TouchScriptTests {
     private static let start = CameraPosition(target: LatLng(latitude: 48.8584, longitude: 2.2945), zoom: 14)
 
@@ -152,6 +140,16 @@ import Traces
         for case .gesture(let gesture) in trace.lines.flatMap(\.requests).map(\.body) where gesture.event.kind == .pan {
             if let velocity = gesture.event.velocity { #expect(abs(velocity.x) + abs(velocity.y) < 1) }
         }
+    }
+
+    @Test func fingersThatAreDownForDaysAreNotPerformed() {
+        var script = FingerScript(viewport: .standard)
+        let touch = Touch(id: 1, position: ScreenPoint(x: 10, y: 10))
+        script.frames = [
+            TouchFrame(timeMs: 0, touches: [touch]), TouchFrame(timeMs: 1e12, touches: [touch]),
+            TouchFrame(timeMs: 1e12 + 10, touches: []),
+        ]
+        #expect(CanonicalScript(script) == nil)
     }
 
     // MARK: Round trips
