@@ -173,7 +173,6 @@ extension ClientRequest {
         guard let why = problem ?? (line.hasUnwritableNumber ? "a number is not finite" : nil) else { return }
         throw EncodingError.invalidValue(self, EncodingError.Context(codingPath: [], debugDescription: why))
     }
-
 }
 
 // MARK: What it is
@@ -458,10 +457,10 @@ extension RequestID {
 }
 
 struct RequestIDRule: MemberRule {
-    func read(_ scalar: JSONScalar) -> RequestID? {
-        switch scalar {
+    func read(_ json: JSONValue) -> RequestID? {
+        switch json {
         case .string(let text): .text(text)
-        case .number(let number, true): Int(exactly: number).map { .number($0) }
+        case .number(let number): Int(exactly: number).map { .number($0) }
         default: nil
         }
     }

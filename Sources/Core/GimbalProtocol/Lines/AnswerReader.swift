@@ -31,8 +31,11 @@ struct AnswerReader: MemberVisitor {
     ) throws(DecodingError) {
         value = nil
         guard let json = try member(field, presence) else { return }
-        value = rule.read(JSONScalar(json))
-        if value.map({ isStrict && !rule.allows($0) }) ?? true { throw .wrong("\(field.name) \(rule.wanted)") }
+        let isFraction = json.number.map { $0 != $0.rounded() } ?? false
+        guard !(isFraction && Rule.asksForIntegers), let read = rule.read(json), !isStrict || rule.allows(read) else {
+            throw .wrong("\(field.name) \(rule.wanted)")
+        }
+        value = read
     }
 
     func object<Value: Described>(
@@ -81,21 +84,6 @@ struct AnswerReader: MemberVisitor {
 extension Described {
     /// Reads a value from a daemon's JSON.
     package init(_ json: JSONValue) throws(DecodingError) { self = try AnswerReader.read(json) }
-}
-
-extension JSONScalar {
-    fileprivate init(_ json: JSONValue) {
-        self =
-            switch json {
-            case .null: .null
-            case .bool(let flag): .bool(flag)
-            case .number(let number): .number(number, isInteger: number == number.rounded())
-            case .string(let text): .string(text)
-            case .array(let values):
-                values.allSatisfy { $0.string != nil } ? .strings(values.compactMap(\.string)) : .other
-            case .object: .other
-            }
-    }
 }
 
 extension DecodingError {

@@ -3,26 +3,14 @@
 import Gestures
 import JSONLines
 
-/// A JSON value that is not an object.
-package enum JSONScalar {
-    case null
-    case bool(Bool)
-    /// A number, and whether it is written as an integer that a double represents exactly.
-    case number(Double, isInteger: Bool)
-    case string(String)
-    /// An array of strings.
-    case strings([String])
-    case other
-}
-
 /// The rule for a member: which values are valid.
 package protocol MemberRule {
     associatedtype Value
 
-    /// Whether ``read(_:)`` depends on how a number is written.
+    /// Whether a number must be an integer that a double represents exactly; the reader checks it.
     static var asksForIntegers: Bool { get }
     /// Returns the value; `nil` if it has another type.
-    func read(_ scalar: JSONScalar) -> Value?
+    func read(_ json: JSONValue) -> Value?
     /// Whether a client may send a value. The daemon's are checked only if they are camera input.
     func allows(_ value: Value) -> Bool
     func write(_ value: Value, to line: inout LineWriter)
@@ -67,9 +55,7 @@ package struct NumberRule: MemberRule {
     var places = 6
 
     package static var asksForIntegers: Bool { false }
-    package func read(_ scalar: JSONScalar) -> Double? {
-        if case .number(let number, _) = scalar { number } else { nil }
-    }
+    package func read(_ json: JSONValue) -> Double? { if case .number(let number) = json { number } else { nil } }
     package func allows(_ value: Double) -> Bool { range.contains(value) }
     package func write(_ value: Double, to line: inout LineWriter) {
         if line.isRounded { line.write(FixedDecimal(value, places: places)) } else { line.write(exact: value) }
@@ -92,8 +78,8 @@ package struct IntegerRule: MemberRule {
     var range = 0...Self.exact.upperBound
     package let wanted: String
 
-    package func read(_ scalar: JSONScalar) -> Int? {
-        guard case .number(let number, true) = scalar else { return nil }
+    package func read(_ json: JSONValue) -> Int? {
+        guard case .number(let number) = json else { return nil }
         // Beyond 2^53 not every integer has its own double, so the largest integer will do.
         return Int(exactly: number) ?? (number < 0 ? .min : .max)
     }
@@ -124,9 +110,10 @@ extension MemberRule where Self == IntegerRule {
 
 /// A speed; infinity is written `"max"`.
 struct SpeedRule: MemberRule {
-    func read(_ scalar: JSONScalar) -> Double? {
-        switch scalar {
-        case .number(let number, _) where number.isFinite: number
+    static var asksForIntegers: Bool { false }
+    func read(_ json: JSONValue) -> Double? {
+        switch json {
+        case .number(let number) where number.isFinite: number
         case .string("max"): .infinity
         default: nil
         }
@@ -140,10 +127,10 @@ struct SpeedRule: MemberRule {
 }
 
 struct LoopRule: MemberRule {
-    func read(_ scalar: JSONScalar) -> TracePlayback.Loop? {
-        switch scalar {
+    func read(_ json: JSONValue) -> TracePlayback.Loop? {
+        switch json {
         case .bool(true): .forever
-        case .number(let number, true): Int(exactly: number).map { .times($0) }
+        case .number(let number): Int(exactly: number).map { .times($0) }
         default: nil
         }
     }
@@ -160,7 +147,7 @@ struct LoopRule: MemberRule {
 // MARK: Flags and texts
 
 package struct FlagRule: MemberRule {
-    package func read(_ scalar: JSONScalar) -> Bool? { if case .bool(let flag) = scalar { flag } else { nil } }
+    package func read(_ json: JSONValue) -> Bool? { if case .bool(let flag) = json { flag } else { nil } }
     package func write(_ value: Bool, to line: inout LineWriter) { line.write(value) }
     package var wanted: String { "must be true or false" }
 }
@@ -173,7 +160,7 @@ package struct TextRule: MemberRule {
     /// The allowed length in bytes.
     var bytes = 0...Int.max
 
-    package func read(_ scalar: JSONScalar) -> String? { if case .string(let text) = scalar { text } else { nil } }
+    package func read(_ json: JSONValue) -> String? { if case .string(let text) = json { text } else { nil } }
     package func allows(_ value: String) -> Bool { bytes.contains(value.utf8.count) }
     package func write(_ value: String, to line: inout LineWriter) { line.write(string: value) }
     package var wanted: String {
@@ -188,7 +175,11 @@ extension MemberRule where Self == TextRule {
 
 /// An array of strings.
 struct TextsRule: MemberRule {
-    func read(_ scalar: JSONScalar) -> [String]? { if case .strings(let texts) = scalar { texts } else { nil } }
+    func read(_ json: JSONValue) -> [String]? {
+        guard case .array(let values) = json else { return nil }
+        let texts = values.compactMap(\.string)
+        return texts.count == values.count ? texts : nil
+    }
     func write(_ value: [String], to line: inout LineWriter) {
         line.write("[")
         for text in value {
@@ -201,7 +192,7 @@ struct TextsRule: MemberRule {
 }
 
 struct CameraNameRule: MemberRule {
-    func read(_ scalar: JSONScalar) -> String? { if case .string(let name) = scalar { name } else { nil } }
+    func read(_ json: JSONValue) -> String? { if case .string(let name) = json { name } else { nil } }
     func allows(_ value: String) -> Bool { Request.isCameraName(value.utf8) }
     func write(_ value: String, to line: inout LineWriter) { line.write(string: value) }
     var wanted: String { "must be 1 to \(Request.longestCameraName) characters of A-Z a-z 0-9 . _ -" }
@@ -213,10 +204,10 @@ extension MemberRule where Self == CameraNameRule {
 
 /// A label that distinguishes gestures or surfaces of one connection; `none` is omitted.
 struct LabelRule: MemberRule {
-    func read(_ scalar: JSONScalar) -> GestureKey.Label? {
-        switch scalar {
+    func read(_ json: JSONValue) -> GestureKey.Label? {
+        switch json {
         case .string(let text): .text(text)
-        case .number(let number, true): Int64(exactly: number).map { .number($0) }
+        case .number(let number): Int64(exactly: number).map { .number($0) }
         default: nil
         }
     }
@@ -249,8 +240,8 @@ struct WordRule<Word: ProtocolWord>: MemberRule {
     /// Whether an error quotes the words that it lists.
     var isQuoted = false
 
-    func read(_ scalar: JSONScalar) -> Word? {
-        guard case .string(let text) = scalar else { return nil }
+    func read(_ json: JSONValue) -> Word? {
+        guard case .string(let text) = json else { return nil }
         return Word.allCases.first { $0.word == text }
     }
     func write(_ value: Word, to line: inout LineWriter) { line.write(string: value.word) }
@@ -265,8 +256,8 @@ struct WordRule<Word: ProtocolWord>: MemberRule {
 
 /// A set of protocol words, as an array.
 struct WordsRule<Word: ProtocolWord & Hashable>: MemberRule {
-    func read(_ scalar: JSONScalar) -> Set<Word>? {
-        guard case .strings(let texts) = scalar else { return nil }
+    func read(_ json: JSONValue) -> Set<Word>? {
+        guard let texts = TextsRule().read(json) else { return nil }
         let words = texts.compactMap { text in Word.allCases.first { $0.word == text } }
         return words.count == texts.count ? Set(words) : nil
     }

@@ -8,7 +8,8 @@ extension RequestDecoder: MemberVisitor {
     ) throws(GimbalError) {
         value = nil
         guard let node = try member(field, presence, rule.hint) else { return }
-        guard let read = rule.read(scalar(node, asksForIntegers: Rule.asksForIntegers)), rule.allows(read) else {
+        let isRight = !Rule.asksForIntegers || tape[node].kind != .number || isInteger(node)
+        guard isRight, let read = rule.read(json(node)), rule.allows(read) else {
             throw .wrong(path / field, rule.wanted)
         }
         value = read
@@ -82,27 +83,27 @@ extension RequestDecoder: MemberVisitor {
 
     // MARK: Scalars
 
+    /// Returns a node as a value; an object without its members, which no rule reads.
     @inline(__always)
-    private func scalar(_ node: Int, asksForIntegers: Bool) -> JSONScalar {
+    private func json(_ node: Int) -> JSONValue {
         switch tape[node].kind {
         case .null: .null
         case .false: .bool(false)
         case .true: .bool(true)
-        case .number: .number(tape[node].number, isInteger: asksForIntegers && isInteger(node))
+        case .number: .number(tape[node].number)
         case .string: .string(text(node))
-        case .array: strings(node)
-        case .object: .other
+        case .array: .array(elements(node))
+        case .object: .object(JSONObject())
         }
     }
 
-    private func strings(_ array: Int) -> JSONScalar {
-        var (texts, node) = ([String](), array + 1)
+    private func elements(_ array: Int) -> [JSONValue] {
+        var (values, node) = ([JSONValue](), array + 1)
         while node < Int(tape[array].next) {
-            guard tape[node].kind == .string else { return .other }
-            texts.append(text(node))
+            values.append(json(node))
             node = Int(tape[node].next)
         }
-        return .strings(texts)
+        return values
     }
 
     func text(_ node: Int) -> String { text(tape[node].text, isEscaped: tape[node].isEscaped) }

@@ -112,8 +112,8 @@ extension CameraUpdate: Described {
 
 /// The `kind` of an update: read as the blank of that kind.
 private struct UpdateKindRule: MemberRule {
-    func read(_ scalar: JSONScalar) -> CameraUpdate? {
-        guard case .string(let text) = scalar else { return nil }
+    func read(_ json: JSONValue) -> CameraUpdate? {
+        guard case .string(let text) = json else { return nil }
         return CameraUpdate.blanks.first { $0.kind == text }
     }
     func write(_ value: CameraUpdate, to line: inout LineWriter) { line.write(string: value.kind ?? "") }

@@ -123,8 +123,8 @@ package struct WallTimeRule: MemberRule {
     private let milliseconds = NumberRule(range: .ofTraces, places: 3)
 
     package static var asksForIntegers: Bool { false }
-    package func read(_ scalar: JSONScalar) -> WallTime? {
-        milliseconds.read(scalar).flatMap(WallTime.init(milliseconds:))
+    package func read(_ json: JSONValue) -> WallTime? {
+        milliseconds.read(json).flatMap(WallTime.init(milliseconds:))
     }
     package func allows(_ value: WallTime) -> Bool { milliseconds.allows(value.milliseconds) }
     package func write(_ value: WallTime, to line: inout LineWriter) {
