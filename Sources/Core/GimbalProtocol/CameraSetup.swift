@@ -3,7 +3,6 @@
 // change and their members here.
 
 import Gestures
-import JSONLines
 import MapCamera
 
 /// The settings of a camera besides its position: what the `set-…` commands change.

@@ -3,7 +3,6 @@
 // the rest.
 
 import Gestures
-import JSONLines
 import MapCamera
 import Touches
 

@@ -1,7 +1,6 @@
 // The messages of the daemon by their `type`: how a line of each begins, and how it is read back. A new message gets a
 // case here and stands among the `blanks`; the compiler asks for the rest.
 
-import JSONLines
 import MapCamera
 
 /// The `type` of a line that the daemon writes.

@@ -1,7 +1,5 @@
 // A request as the hub sees it: one object of a line. `ClientRequest` describes the contents.
 
-import JSONLines
-
 /// One object of a line. It borrows nothing: only its id is a range of the line.
 package struct Request: Equatable, Sendable {
     /// The id as written in the line.

@@ -1,8 +1,6 @@
 // Reads messages from the daemon. Unknown members are skipped, so a newer daemon does not break an older client.
 // Numbers may be outside the ranges required of clients, except in messages that feed a camera.
 
-import JSONLines
-
 /// Reads the members of an object from a daemon.
 struct AnswerReader: MemberVisitor {
     private let json: JSONObject

@@ -4,7 +4,6 @@
 // Invariant: the decoder reads the same from every line accepted here; a test compares the two.
 
 import Gestures
-import JSONLines
 import MapCamera
 
 extension ByteRange {

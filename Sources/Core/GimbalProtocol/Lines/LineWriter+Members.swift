@@ -1,7 +1,5 @@
 // Writes messages: the members of a value, separated by commas.
 
-import JSONLines
-
 extension LineWriter: MemberVisitor {
     package mutating func scalar<Rule: MemberRule>(
         _ field: Field, _ value: inout Rule.Value?, _ rule: Rule, _ presence: Presence

@@ -1,4 +1,5 @@
-// The lines of the protocol: they end with LF and are limited in length. Re-exports the JSON reader and writer.
+// The lines of the protocol: they end with LF and are limited in length. The JSON reader and writer are imported here for
+// all files of this module, and for everything that imports it.
 
 @_exported import JSONLines
 

@@ -1,7 +1,6 @@
 // Rules for members that are not objects: type, range, how they are written, and what errors say about them.
 
 import Gestures
-import JSONLines
 
 /// The rule for a member: which values are valid.
 package protocol MemberRule {

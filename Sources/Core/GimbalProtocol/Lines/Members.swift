@@ -2,8 +2,6 @@
 // them; `RequestDecoder` reads them from a client's line, with errors that say what would be right; `AnswerReader`
 // reads them from the daemon's. Tests compare the members with those of the schema.
 
-import JSONLines
-
 /// A value with members.
 package protocol Described {
     /// The value to decode into; a missing member keeps its value from here.

@@ -1,6 +1,5 @@
 // A camera position as subscribers see it: rounded. Positions that print alike count as no movement.
 
-import JSONLines
 import MapCamera
 
 /// A camera position in integer units of the last printed decimal.

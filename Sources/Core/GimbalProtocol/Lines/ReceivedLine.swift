@@ -1,8 +1,6 @@
 // A line from the daemon in its original bytes, for passing it on; only lines that are shown to people or decide
 // something are parsed beyond their type.
 
-import JSONLines
-
 /// A line from the daemon.
 package final class ReceivedLine {
     package let bytes: ArraySlice<UInt8>

@@ -1,7 +1,5 @@
 // Reads the members of a request from the tape. Invalid ones throw errors that say what would be right.
 
-import JSONLines
-
 extension RequestDecoder: MemberVisitor {
     package mutating func scalar<Rule: MemberRule>(
         _ field: Field, _ value: inout Rule.Value?, _ rule: Rule, _ presence: Presence

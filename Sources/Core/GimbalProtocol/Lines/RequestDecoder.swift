@@ -2,7 +2,6 @@
 // would change the meaning of a later line. It does not allocate in the steady state.
 
 import Gestures
-import JSONLines
 import MapCamera
 
 /// Why a line was rejected, and what could be read of it.

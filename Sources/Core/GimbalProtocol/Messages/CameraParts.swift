@@ -1,6 +1,5 @@
 // The parts of messages in both directions: places, positions, bounds, points, insets and viewports.
 
-import JSONLines
 import MapCamera
 
 extension LatLng: Described {

@@ -2,7 +2,6 @@
 // and `cameras` (schema: client.get-camera, server.camera, and so on).
 
 import Gestures
-import JSONLines
 import MapCamera
 
 /// The complete state of a camera. (The message `camera`, which rounds its numbers.)

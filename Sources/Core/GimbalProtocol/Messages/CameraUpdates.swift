@@ -1,6 +1,5 @@
 // The camera updates of `move` and `animate` (schema: update, update.zoom-in and so on), and the easings.
 
-import JSONLines
 import MapCamera
 
 /// The easings of an animation. (CSS: `animation-timing-function`, with the same names.)

@@ -1,7 +1,5 @@
 // `clients` (schema: client.clients, server.clients): the connected clients, in pages.
 
-import JSONLines
-
 /// A client of the daemon.
 public struct Client: Equatable, Sendable {
     /// The permissions of a client.

@@ -1,8 +1,6 @@
 // `error` (client.* → server.error): what was wrong with a request, in the protocol's own codes. `GimbalError`
 // describes its members.
 
-import JSONLines
-
 /// The kind of an error. A code unknown to this version keeps its name.
 public struct ErrorCode: RawRepresentable, Hashable, Sendable {
     /// The code in the protocol.

@@ -2,7 +2,6 @@
 // server.move-started and so on). `touch` is in Touches.swift, `replay` and `marker` are in Replays.swift. Each event
 // is encoded here once, for all its subscribers.
 
-import JSONLines
 import MapCamera
 
 /// A line of a camera's subscription.

@@ -1,7 +1,6 @@
 // The switches for gestures that move a camera: some of them, as in `set-gestures`, or all.
 
 import Gestures
-import JSONLines
 
 /// Gesture switches to set; `nil` leaves a switch unchanged. ``/Gestures/GestureSettings`` describes each.
 public struct GestureSwitches: Equatable, Sendable {

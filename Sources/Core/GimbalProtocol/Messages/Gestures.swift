@@ -2,7 +2,6 @@
 // `position` (schema: client.pan and so on). A new kind needs its word and its value here; the compiler asks for both.
 
 import Gestures
-import JSONLines
 import MapCamera
 
 extension GestureKind {

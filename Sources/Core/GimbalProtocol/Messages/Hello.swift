@@ -1,7 +1,5 @@
 // `hello` (schema: client.hello, server.hello): identifies the daemon.
 
-import JSONLines
-
 /// The daemon's answer to `hello`.
 public struct DaemonHello: Equatable, Sendable {
     /// The version of the protocol: 1.

@@ -1,7 +1,6 @@
 // What a camera does after nothing has moved it for a time (schema: idle-action, client.set-idle-action), and the
 // traces available for that: `traces` (schema: client.traces, server.traces).
 
-import JSONLines
 import MapCamera
 
 /// What a camera does on its own after resting for a time without fingers, commands or a lease.

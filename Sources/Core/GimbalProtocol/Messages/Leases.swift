@@ -1,8 +1,6 @@
 // Leases: for a time, only the holders of a lease move the camera (schema: client.take-lease, client.join-lease,
 // client.end-lease, server.lease, server.lease-taken, server.lease-ended).
 
-import JSONLines
-
 /// A request to take a lease, or to extend one's own.
 public struct LeaseRequest: Equatable, Sendable {
     /// The duration, from now or from when the lease is granted: 1 to 3,600,000 ms.

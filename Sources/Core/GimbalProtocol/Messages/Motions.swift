@@ -1,7 +1,6 @@
 // `motion` (schema: server.motion): the start of a motion without input, so that clients can compute the camera's
 // position at any time themselves.
 
-import JSONLines
 import MapCamera
 
 /// The start or the end of a motion without input. (The message `motion`.)

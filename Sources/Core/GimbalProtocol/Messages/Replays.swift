@@ -1,7 +1,6 @@
 // Control of a replay from any connection, and markers (schema: client.pause-replay and so on, client.marker,
 // server.replay, server.marker). The lines of a trace are in Traces.swift.
 
-import JSONLines
 import MapCamera
 
 // MARK: Types

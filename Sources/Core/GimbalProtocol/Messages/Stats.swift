@@ -1,7 +1,5 @@
 // `stats` (schema: client.stats, server.stats): the daemon's counters.
 
-import JSONLines
-
 /// Counters of the daemon, since its start unless noted otherwise.
 public struct DaemonStats: Equatable, Sendable {
     /// Milliseconds that the daemon has been running.

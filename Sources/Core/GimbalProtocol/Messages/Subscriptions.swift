@@ -1,7 +1,6 @@
 // `subscribe` and `unsubscribe`, and the messages about a subscription: `subscribed`, `lagged` and `removed`
 // (schema: client.subscribe, client.unsubscribe, server.subscribed, server.lagged, server.removed).
 
-import JSONLines
 import MapCamera
 
 /// The kinds of events from which a subscriber chooses.

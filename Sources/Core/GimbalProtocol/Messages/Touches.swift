@@ -2,7 +2,6 @@
 // subscribers (schema: client.touch, server.touch).
 
 import Gestures
-import JSONLines
 import MapCamera
 import Touches
 

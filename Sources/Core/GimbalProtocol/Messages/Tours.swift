@@ -1,6 +1,5 @@
 // `tour` (schema: client.tour): a camera's way through a series of keyframes.
 
-import JSONLines
 import MapCamera
 
 /// A stop of a tour: its position, how the camera gets there, and how long it stays.

@@ -2,7 +2,6 @@
 // last lines of a trace, whether it is sent, recorded, saved or made from a recording, and the result of a replay.
 
 import Gestures
-import JSONLines
 import MapCamera
 
 /// The first line of a trace: the camera at the start, and how to play the trace.

@@ -1,6 +1,5 @@
 // `at-rest` (schema: server.at-rest): the answer to `await-idle`, when the camera rests.
 
-import JSONLines
 import MapCamera
 
 /// A camera at rest: no gesture is active, and nothing moves it.

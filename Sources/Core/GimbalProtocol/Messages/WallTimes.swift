@@ -1,7 +1,6 @@
 // Wall-clock times, by which machines with synchronized clocks show the same picture: `present`, a camera's future
 // position, and `clock`, the reading of a camera's clock (schema: client.present, server.present, server.clock).
 
-import JSONLines
 import MapCamera
 
 /// A wall-clock time. Messages have it in milliseconds, with at most three decimals.

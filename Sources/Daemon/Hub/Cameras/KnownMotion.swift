@@ -1,7 +1,6 @@
 // A camera's motion as its subscribers are told of it; the camera has one while the motion runs.
 
 import GimbalProtocol
-import JSONLines
 
 final class KnownMotion {
     let start: MotionStart

@@ -2,7 +2,6 @@
 // a client had sent it: what that hub refuses is refused here.
 
 import GimbalProtocol
-import JSONLines
 
 /// A trace that a daemon can play by itself.
 public struct StoredTrace: Sendable {
