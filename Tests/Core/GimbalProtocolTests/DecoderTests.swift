@@ -92,43 +92,6 @@ private func isJSON(_ bytes: [UInt8]) -> Bool {
         }
     }
 
-    @Test func numbersAreReadToTheLastBit() {
-        var random = Seeded(2)
-        for _ in 0..<3_000 {
-            let value = Double(bitPattern: random.next())
-            guard value.isFinite else { continue }
-            let texts = [
-                "\(value)", String(format: "%.17g", value), String(format: "%.3e", value),
-                String(format: "%.6f", value),
-            ]
-            for text in texts where text.count < 300 { expectReadToTheLastBit(text) }
-        }
-    }
-
-    @Test func longDecimalsAreReadToTheLastBit() {
-        var random = Seeded(3)
-        for _ in 0..<20_000 {
-            // One in a thousand is so close to the midpoint of two doubles that only the division's remainder decides.
-            let digits = (0..<random.integer(16...18)).map { _ in "\(random.integer(0...9))" }.joined()
-            let point = digits.index(digits.startIndex, offsetBy: random.integer(0...4))
-            expectReadToTheLastBit("\(random.integer(1...9))\(digits[..<point]).\(digits[point...])")
-            // Exactly at or barely above the midpoint of two doubles.
-            let below = random.integer(1 << 52...(1 << 53 - 1))
-            expectReadToTheLastBit("\(below).5\(["", "0", "01", "001", "0001"][random.integer(0...4)])")
-        }
-    }
-
-    /// Expects a number to be read as the C library reads it.
-    private func expectReadToTheLastBit(_ text: String) {
-        guard let wanted = Double(text), wanted.isFinite else { return }
-        let line = #"{"type":"move","update":{"kind":"zoom-to","zoom":\#(text)}}"#
-        guard case .move(.zoomTo(let read))? = try? decode(line)[0].body else {
-            Issue.record("\(text) was not read")
-            return
-        }
-        #expect(read.bitPattern == wanted.bitPattern, "\(text)")
-    }
-
     @Test func aGestureLineIsReadWhole() throws {
         let line =
             #"{"gesture":7,"type":"pan","camera":"left","phase":"ended","id":"a","timeMs":-1.5,"focus":{"x":1,"y":2},"#

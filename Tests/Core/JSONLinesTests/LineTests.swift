@@ -152,6 +152,35 @@ private func lines(_ bytes: [UInt8], cutAt cuts: [Int]) -> [String] {
         }
     }
 
+    @Test func decimalsAreReadToTheLastBit() throws {
+        var random = Seeded(2)
+        func digits(_ count: ClosedRange<Int>) -> String {
+            (0..<random.integer(count)).map { _ in "\(random.integer(0...9))" }.joined()
+        }
+        func check(_ text: String) throws {
+            let (value, end) = try JSONText.number(Array("\(text)}".utf8).span, 0)
+            #expect(value.bitPattern == Double(text)?.bitPattern && end == text.utf8.count, "\(text)")
+        }
+        for _ in 0..<30_000 {
+            let whole = "\(random.integer(1...999_999_999) >> random.integer(0...29))"
+            let fraction = digits(0...20)
+            try check((random.chance(0.5) ? "-" : "") + whole + (fraction.isEmpty ? "" : ".\(fraction)"))
+        }
+        for _ in 0..<3_000 {
+            let value = Double(bitPattern: random.next())
+            guard value.isFinite else { continue }
+            for text in ["\(value)"] + ["%.17g", "%.3e", "%.6f"].map({ String(format: $0, value) }) { try check(text) }
+        }
+        for _ in 0..<20_000 {
+            // One in a thousand is so close to the midpoint of two doubles that only the division's remainder decides.
+            let whole = digits(0...4)
+            try check("\(random.integer(1...9))\(whole).\(digits(16 - whole.count...18 - whole.count))")
+            // Exactly at or barely above the midpoint of two doubles.
+            let below = random.integer(1 << 52...(1 << 53 - 1))
+            try check("\(below).5\(["", "0", "01", "001", "0001"][random.integer(0...4)])")
+        }
+    }
+
     @Test func numberBeyondADoubleIsInfiniteWhereverItStands() throws {
         for text in ["1e309", "1e999", "1e99999999999999999999999", "1\(String(repeating: "0", count: 309))"] {
             for rest in ["", " ", ",1]", "}"] {
