@@ -222,67 +222,49 @@ let everyRequest = gestures + touches + commands + questions + others
         let place =
             #"{"target":{"latitude":48.8584,"longitude":2.2945},"zoom":15.1,"bearing":40.25,"viewingAngle":0.3}"#
         let position = CameraPosition(target: paris, zoom: 15.1, bearing: 40.25, viewingAngle: 0.3)
-        #expect(
-            try message(#"{"type":"lagged","camera":"main","missed":5,"position":\#(place),"seq":9,"epoch":"e"}"#)
-                == .event(.lagged(Lagged(camera: "main", missed: 5, position: position, seq: 9, epoch: "e"))))
-        #expect(try message(#"{"type":"removed","camera":"left"}"#) == .event(.removed(camera: "left")))
-        #expect(
-            try message(
-                #"{"type":"idle","camera":"left","seq":3,"timeMs":0.5,"reason":"animation","position":\#(place)}"#)
-                == .event(
-                    .idle(CameraMove(camera: "left", seq: 3, timeMs: 0.5, reason: .animation, position: position))))
-        let input = InputLine(camera: "left", timeMs: 0.5, line: #"{"type":"stop","timeMs":0.1234567890123}"#)
-        #expect(
-            try message(
-                #"{"type":"gesture","camera":"left","timeMs":0.5,"line":{"type":"stop","timeMs":0.1234567890123}}"#)
-                == .event(.input(input)))
-        #expect(
-            try message(#"{"type":"reset","camera":"left","seq":0,"timeMs":0,"position":\#(place),"epoch":"e-2"}"#)
-                == .event(
-                    .reset(
-                        CameraReset(
-                            camera: "left", seq: 0, timeMs: 0, position: position, moving: nil, epoch: "e-2"))))
-        #expect(
-            try message(#"{"type":"reset","camera":"left","seq":0,"timeMs":0,"position":\#(place)}"#)
-                == .event(
-                    .reset(
-                        CameraReset(
-                            camera: "left", seq: 0, timeMs: 0, position: position, moving: nil, epoch: nil))))
-        let landed =
-            #"{"type":"reset","camera":"left","seq":7,"timeMs":41.5,"position":\#(place),"moving":"animation"}"#
-        #expect(
-            try message(landed)
-                == .event(
-                    .reset(
-                        CameraReset(
-                            camera: "left", seq: 7, timeMs: 41.5, position: position, moving: .animation, epoch: nil))))
-        let change = #"{"type":"replay","camera":"left","state":"paused","timeMs":2.5,"speed":"max","round":2}"#
-        #expect(
-            try message(change)
-                == .event(
-                    .replay(
-                        ReplayStatus(
-                            camera: "left", state: .paused, timeMs: 2.5, durationMs: nil, speed: .infinity, round: 2,
-                            markers: nil))))
-        let answer = """
+        func expect(_ line: String, _ expected: ServerMessage) throws { #expect(try message(line) == expected) }
+        try expect(
+            #"{"type":"lagged","camera":"main","missed":5,"position":\#(place),"seq":9,"epoch":"e"}"#,
+            .event(.lagged(Lagged(camera: "main", missed: 5, position: position, seq: 9, epoch: "e"))))
+        try expect(#"{"type":"removed","camera":"left"}"#, .event(.removed(camera: "left")))
+        try expect(
+            #"{"type":"idle","camera":"left","seq":3,"timeMs":0.5,"reason":"animation","position":\#(place)}"#,
+            .event(.idle(CameraMove(camera: "left", seq: 3, timeMs: 0.5, reason: .animation, position: position))))
+        try expect(
+            #"{"type":"gesture","camera":"left","timeMs":0.5,"line":{"type":"stop","timeMs":0.1234567890123}}"#,
+            .event(.input(InputLine(camera: "left", timeMs: 0.5, line: #"{"type":"stop","timeMs":0.1234567890123}"#))))
+        try expect(
+            #"{"type":"reset","camera":"left","seq":0,"timeMs":0,"position":\#(place),"epoch":"e-2"}"#,
+            .event(.reset(CameraReset(camera: "left", position: position, epoch: "e-2"))))
+        try expect(
+            #"{"type":"reset","camera":"left","seq":0,"timeMs":0,"position":\#(place)}"#,
+            .event(.reset(CameraReset(camera: "left", position: position, epoch: nil))))
+        let reset = CameraReset(
+            camera: "left", seq: 7, timeMs: 41.5, position: position, moving: .animation, epoch: nil)
+        try expect(
+            #"{"type":"reset","camera":"left","seq":7,"timeMs":41.5,"position":\#(place),"moving":"animation"}"#,
+            .event(.reset(reset)))
+        var status = ReplayStatus(
+            camera: "left", state: .paused, timeMs: 2.5, durationMs: nil, speed: .infinity, round: 2, markers: nil)
+        try expect(
+            #"{"type":"replay","camera":"left","state":"paused","timeMs":2.5,"speed":"max","round":2}"#,
+            .event(.replay(status)))
+        (status.state, status.durationMs, status.speed, status.round) = (.seeking, 60000, 0.5, 1)
+        status.markers = [ReplayMarker(timeMs: 0.5, label: "a")]
+        try expect(
+            """
             {"type":"replay","camera":"left","state":"seeking","timeMs":2.5,"durationMs":60000,"speed":0.5,"round":1,\
             "markers":[{"timeMs":0.5,"label":"a"}]}
-            """
-        #expect(
-            try message(answer)
-                == .replay(
-                    ReplayStatus(
-                        camera: "left", state: .seeking, timeMs: 2.5, durationMs: 60000, speed: 0.5, round: 1,
-                        markers: [ReplayMarker(timeMs: 0.5, label: "a")])))
-        #expect(
-            try message(#"{"type":"marker","camera":"left","timeMs":0.5,"label":"a"}"#)
-                == .event(.marker(CameraMarker(camera: "left", timeMs: 0.5, label: "a"))))
-        #expect(
-            try message(#"{"type":"camera-for-bounds","position":null,"fits":false}"#)
-                == .cameraForBounds(BoundsFit(position: nil, fits: false)))
-        #expect(
-            try message(#"{"type":"error","line":4,"code":"busy","message":"wait"}"#)
-                == .error(GimbalError(line: 4, code: .busy, field: nil, message: "wait")))
+            """, .replay(status))
+        try expect(
+            #"{"type":"marker","camera":"left","timeMs":0.5,"label":"a"}"#,
+            .event(.marker(CameraMarker(camera: "left", timeMs: 0.5, label: "a"))))
+        try expect(
+            #"{"type":"camera-for-bounds","position":null,"fits":false}"#,
+            .cameraForBounds(BoundsFit(position: nil, fits: false)))
+        try expect(
+            #"{"type":"error","line":4,"code":"busy","message":"wait"}"#,
+            .error(GimbalError(line: 4, code: .busy, field: nil, message: "wait")))
     }
 
     @Test func aCamerasStateIsReadInFull() throws {
