@@ -118,11 +118,6 @@ extension CameraSetup: Described {
         try visitor.object(.targetBounds, &targetBounds, .nullable)
         try visitor.object(.viewport, &viewport)
         try visitor.object(.gestures, &gestures)
-        try describeOptional(&visitor)
-    }
-
-    /// Shows a visitor the settings that answers and headers omit alike unless they are set.
-    private mutating func describeOptional<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
         try visitor.object(.idleAction, &idleAction)
     }
 
@@ -136,7 +131,7 @@ extension CameraSetup: Described {
     ) throws(V.Failure) {
         try describeView(&visitor, &position)
         try visitor.object(.gestures, &gestures, default: GestureSettings())
-        try describeOptional(&visitor)
+        try visitor.object(.idleAction, &idleAction)
     }
 
     /// Shows a visitor the members that determine where the camera is and may be.

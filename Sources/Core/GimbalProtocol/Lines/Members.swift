@@ -199,13 +199,9 @@ package enum Field: UInt8, CaseIterable, Sendable {
     package var name: String { Self.names[Int(rawValue)] }
 
     /// The names that the decoder knows.
-    static let ofRequests = WordTable(allCases.prefix(through: .atWallTime).map(\.name))
+    static let ofRequests = WordTable(allCases.prefix { $0.rawValue <= Self.atWallTime.rawValue }.map(\.name))
 
     /// The names as written at the start of a member.
     private static let openings = allCases.map { Array("\"\($0.name)\":".utf8) }
     var opening: [UInt8] { Self.openings[Int(rawValue)] }
-}
-
-extension [Field] {
-    fileprivate func prefix(through last: Field) -> ArraySlice<Field> { prefix { $0.rawValue <= last.rawValue } }
 }

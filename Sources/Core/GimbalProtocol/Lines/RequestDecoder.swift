@@ -152,17 +152,12 @@ package struct Rejection: Error {
         var object = isBatch ? 1 : 0
         let end = isBatch ? Int(tape[0].next) : tape[0].kind == .object ? 1 : 0
         while object < end {
-            ids.append(readableID(object))
+            // The id is for the answer, whatever else is wrong.
+            ids.append(child(object, .id).flatMap { try? id($0) })
             isHeader = isHeader || self.isHeader(object)
             object = Int(tape[object].next)
         }
         return Rejection(error: error, index: index, ids: ids, isHeader: isHeader)
-    }
-
-    /// Returns the id for the answer to a request that may be otherwise invalid.
-    private func readableID(_ object: Int) -> ByteRange? {
-        guard let node = child(object, .id), let id = try? id(node) else { return nil }
-        return id
     }
 
     private static let types = WordTable(ClientRequest.blanks.map(\.type))
