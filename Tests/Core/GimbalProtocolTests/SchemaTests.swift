@@ -99,21 +99,6 @@ private struct Members {
         return (allowed, refused)
     }
 
-    /// The names of all members anywhere in the schema.
-    var names: Set<String> {
-        func names(_ json: JSON) -> Set<String> {
-            switch json {
-            case .object(let members):
-                var all = members.values.reduce(into: Set<String>()) { $0.formUnion(names($1)) }
-                if case .object(let properties)? = members["properties"] { all.formUnion(properties.keys) }
-                return all
-            case .array(let items): return items.reduce(into: []) { $0.formUnion(names($1)) }
-            default: return []
-            }
-        }
-        return names(schema)
-    }
-
     /// Calls a body with every object in a value: its path, its schema, and a function that sets one of its members in
     /// the whole, or removes it.
     func visit(
@@ -156,6 +141,8 @@ private struct Members {
 
 /// A value that is wrong for every member.
 private let wrong = JSON.array([.array([])])
+/// The names of all members that code can read.
+private let fields = Field.allCases.map(\.name)
 
 @Suite struct SchemaMembersTests {
     private func meaning(of request: JSON) -> String {
@@ -175,7 +162,6 @@ private let wrong = JSON.array([.array([])])
         let members = try Members()
         var known: [String: Set<String>] = [:]
         var wanted: [String: Set<String>] = [:]
-        let fields = Field.allCases.map(\.name)
         for request in everyRequest {
             let line = try request.line(camera: "left", id: 1, timeMs: 2, creates: false)
             let json = try JSON(String(decoding: line, as: UTF8.self))
@@ -325,7 +311,6 @@ private let wrong = JSON.array([.array([])])
 
     @Test func theSchemaAndTheCodeKnowTheSameMembersOfAnswers() throws {
         let members = try Members()
-        let names = members.names
         var types: Set<String> = []
         for line in try everyAnswer() {
             let json = try JSON(line)
@@ -339,7 +324,7 @@ private let wrong = JSON.array([.array([])])
                 let place = "\(type)\(path)"
                 let other: Set = place == "motion/motion" ? ["request", "glide"] : []
                 #expect(Set(object.keys).union(other) == properties, "\(place): written and in the schema")
-                let read = names.filter { (try? ServerLine(line: with($0, wrong).text.utf8)) != normal }
+                let read = Set(fields.filter { (try? ServerLine(line: with($0, wrong).text.utf8)) != normal })
                 // Any line may carry the id of a request.
                 let more = read.subtracting(properties).subtracting(path.isEmpty ? ["id"] : [])
                 #expect(more == [], "\(place): code reads what the schema does not have")
