@@ -21,7 +21,7 @@ public struct FramedLine: Equatable {
             waiting.removeFirst(position)
         }
         var position = 0
-        if let line = framer.last(in: waiting.span, at: &position) { take(line) }
+        if let line = framer.next(in: waiting.span, at: &position, isLast: true) { take(line) }
         return found
     }
 }

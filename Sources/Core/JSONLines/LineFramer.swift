@@ -26,8 +26,9 @@ package struct LineFramer: Sendable {
 
     /// Takes the next line from `bytes` at `position`, and moves the position past it.
     ///
+    /// - Parameter isLast: whether the end of the bytes ends a line, as the end of a stream does.
     /// - Returns: `nil` if the line at the position is incomplete.
-    package mutating func next(in bytes: Span<UInt8>, at position: inout Int) -> Line? {
+    package mutating func next(in bytes: Span<UInt8>, at position: inout Int, isLast: Bool = false) -> Line? {
         while position < bytes.count {
             let end = Self.lineFeed(in: bytes, from: position)
             if isSkipping {
@@ -37,28 +38,15 @@ package struct LineFramer: Sendable {
             }
             var length = (end ?? bytes.count) - position
             if length > 0, bytes[position + length - 1] == UInt8(ascii: "\r") { length -= 1 }
-            if length > longest {
-                lineNumber += 1
-                isSkipping = end == nil
-                defer { position = end.map { $0 + 1 } ?? bytes.count }
-                return .tooLong(position..<(position + length))
-            }
-            guard let end else { return nil }
+            let isTooLong = length > longest
+            guard isTooLong || isLast || end != nil else { return nil }
             lineNumber += 1
-            defer { position = end + 1 }
-            return .line(position..<(position + length))
+            isSkipping = isTooLong && end == nil
+            let line = position..<(position + length)
+            position = end.map { $0 + 1 } ?? bytes.count
+            return isTooLong ? .tooLong(line) : .line(line)
         }
         return nil
-    }
-
-    /// Takes the last line, which is terminated by the end of the stream instead of an LF.
-    package mutating func last(in bytes: Span<UInt8>, at position: inout Int) -> Line? {
-        guard position < bytes.count, !isSkipping else { return nil }
-        var length = bytes.count - position
-        if bytes[bytes.count - 1] == UInt8(ascii: "\r") { length -= 1 }
-        lineNumber += 1
-        defer { position = bytes.count }
-        return .line(position..<(position + length))
     }
 
     private static func lineFeed(in bytes: Span<UInt8>, from position: Int) -> Int? {

@@ -138,7 +138,7 @@ public struct RecordingReader: Sendable {
         switch shape {
         case .beginning, .unknown, .lines:
             var position = 0
-            if let last = framer.last(in: end.span, at: &position) {
+            if let last = framer.next(in: end.span, at: &position, isLast: true) {
                 try read(last, end.span, raw: 0..<end.count, body)
             }
         case .objects: if let piece = splitter?.last() { try read(piece, body) }
@@ -290,7 +290,7 @@ public struct RecordingReader: Sendable {
         shape = .lines
         var again = LineFramer()
         var position = 0
-        while let line = again.next(in: lines.span, at: &position) ?? again.last(in: lines.span, at: &position) {
+        while let line = again.next(in: lines.span, at: &position, isLast: true) {
             try parse(line, lines.span, number: Int(again.lineNumber), body)
         }
     }

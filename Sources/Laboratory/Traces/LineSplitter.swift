@@ -52,7 +52,7 @@ package struct LineSplitter {
         let bytes = rest
         var position = 0
         rest = []
-        guard let found = framer.last(in: bytes.span, at: &position) else { return }
+        guard let found = framer.next(in: bytes.span, at: &position, isLast: true) else { return }
         try body(line(found, bytes, 0..<position))
     }
 

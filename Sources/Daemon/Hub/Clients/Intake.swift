@@ -95,8 +95,7 @@ final class Intake {
         while position == 0 ? mayBegin(peer) : mayContinue(peer) {
             let before = peer.input.framer(longest: parts.limits.line)
             var (framer, end) = (before, position)
-            let next = framer.next(in: bytes, at: &end)
-            guard let next = next ?? (peer.input.hasEnded ? framer.last(in: bytes, at: &end) : nil) else {
+            guard let next = framer.next(in: bytes, at: &end, isLast: peer.input.hasEnded) else {
                 parts.turns.add(bytes: bytes.count - position)
                 peer.input.goOn(from: framer)
                 peer.replay?.waitForLine()

@@ -42,7 +42,7 @@ struct LineReader: ~Copyable {
         in bytes: Span<UInt8>, at position: inout Int, isLast: Bool
     ) throws(HTTPRefusal) -> Range<Int>? {
         while true {
-            switch framer.next(in: bytes, at: &position) ?? (isLast ? framer.last(in: bytes, at: &position) : nil) {
+            switch framer.next(in: bytes, at: &position, isLast: isLast) {
             case .tooLong: throw refusal("line \(number) has more than \(longest) bytes")
             case .line(let range): if !Self.isBlank(bytes.extracting(range)) { return range }
             case nil: return nil
