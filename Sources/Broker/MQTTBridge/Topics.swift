@@ -24,7 +24,7 @@ extension ClientRequest {
         case .touch: .touch
         case .command: .set
         case .query: .get
-        case .connection: nil
+        case .steering, .connection: nil
         }
     }
 

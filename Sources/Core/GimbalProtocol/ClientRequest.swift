@@ -178,44 +178,58 @@ extension ClientRequest {
 
 extension ClientRequest {
     /// The `type` of the request's line.
-    public var type: String {
+    public var type: String { facts.type }
+
+    /// The purposes of requests.
+    package enum Family {
+        case gesture, touch, command, query
+        /// Requests that steer the replay of another connection.
+        case steering
+        /// Requests that belong to their connection, such as subscriptions and traces, or are about connections.
+        case connection
+    }
+
+    package var family: Family { facts.family }
+
+    @inline(__always)
+    private var facts: (type: String, family: Family) {
         switch self {
-        case .gesture(let gesture): gesture.event.kind.type
-        case .present: "present"
-        case .touch: "touch"
-        case .move: "move"
-        case .animate, .fly: "animate"
-        case .tour: "tour"
-        case .stop: "stop"
-        case .set(let change): change.type
-        case .removeCamera: "remove-camera"
-        case .getCamera: "get-camera"
-        case .cameraForBounds: "camera-for-bounds"
-        case .project: "project"
-        case .unproject: "unproject"
-        case .visibleRegion: "visible-region"
-        case .cameras: "cameras"
-        case .stats: "stats"
-        case .clients: "clients"
-        case .traces: "traces"
-        case .awaitIdle: "await-idle"
-        case .ping: "ping"
-        case .hello: "hello"
-        case .subscribe, .subscribeAll: "subscribe"
-        case .unsubscribe, .unsubscribeAll: "unsubscribe"
-        case .trace: "trace"
-        case .traceEnd: "trace-end"
-        case .pauseReplay: "pause-replay"
-        case .resumeReplay: "resume-replay"
-        case .stepReplay: "step-replay"
-        case .seekReplay: "seek-replay"
-        case .setReplaySpeed: "set-replay-speed"
-        case .endReplay: "end-replay"
-        case .getReplay: "get-replay"
-        case .marker: "marker"
-        case .takeLease: "take-lease"
-        case .joinLease: "join-lease"
-        case .endLease: "end-lease"
+        case .gesture(let gesture): (gesture.event.kind.type, .gesture)
+        case .present: ("present", .connection)
+        case .touch: ("touch", .touch)
+        case .move: ("move", .command)
+        case .animate, .fly: ("animate", .command)
+        case .tour: ("tour", .command)
+        case .stop: ("stop", .command)
+        case .set(let change): (change.type, .command)
+        case .removeCamera: ("remove-camera", .command)
+        case .getCamera: ("get-camera", .query)
+        case .cameraForBounds: ("camera-for-bounds", .query)
+        case .project: ("project", .query)
+        case .unproject: ("unproject", .query)
+        case .visibleRegion: ("visible-region", .query)
+        case .cameras: ("cameras", .query)
+        case .stats: ("stats", .query)
+        case .clients: ("clients", .connection)
+        case .traces: ("traces", .query)
+        case .awaitIdle: ("await-idle", .query)
+        case .ping: ("ping", .query)
+        case .hello: ("hello", .query)
+        case .subscribe, .subscribeAll: ("subscribe", .connection)
+        case .unsubscribe, .unsubscribeAll: ("unsubscribe", .connection)
+        case .trace: ("trace", .connection)
+        case .traceEnd: ("trace-end", .connection)
+        case .pauseReplay: ("pause-replay", .steering)
+        case .resumeReplay: ("resume-replay", .steering)
+        case .stepReplay: ("step-replay", .steering)
+        case .seekReplay: ("seek-replay", .steering)
+        case .setReplaySpeed: ("set-replay-speed", .steering)
+        case .endReplay: ("end-replay", .steering)
+        case .getReplay: ("get-replay", .query)
+        case .marker: ("marker", .command)
+        case .takeLease: ("take-lease", .connection)
+        case .joinLease: ("join-lease", .connection)
+        case .endLease: ("end-lease", .connection)
         }
     }
 
@@ -231,28 +245,6 @@ extension ClientRequest {
             .seekReplay(.time(0)), .setReplaySpeed(1), .endReplay, .getReplay, .marker(label: ""),
             .takeLease(.blank), .joinLease(0), .endLease(),
         ]
-
-    /// The purposes of requests.
-    package enum Family {
-        case gesture, touch, command, query
-        /// Requests that belong to their connection, such as subscriptions and traces, or are about connections.
-        case connection
-    }
-
-    package var family: Family {
-        switch self {
-        case .gesture: .gesture
-        case .touch: .touch
-        case .move, .animate, .fly, .tour, .stop, .set, .removeCamera, .marker: .command
-        case .getCamera, .cameraForBounds, .project, .unproject, .visibleRegion, .cameras, .stats, .traces, .ping,
-            .hello, .awaitIdle, .getReplay:
-            .query
-        case .subscribe, .subscribeAll, .unsubscribe, .unsubscribeAll, .trace, .traceEnd, .pauseReplay, .resumeReplay,
-            .stepReplay, .seekReplay, .setReplaySpeed, .endReplay, .clients, .takeLease, .joinLease, .endLease,
-            .present:
-            .connection
-        }
-    }
 
     /// Whether it needs a line of its own: requests that begin, steer or end a replay, remove a camera, or are about
     /// leases.
@@ -364,17 +356,12 @@ extension ClientRequest {
     package var isOfTraces: Bool {
         switch family {
         case .gesture, .touch, .command: true
-        case .query, .connection: false
+        case .query, .steering, .connection: false
         }
     }
 
     /// Whether it steers the replay of another connection.
-    package var steersReplay: Bool {
-        switch self {
-        case .pauseReplay, .resumeReplay, .stepReplay, .seekReplay, .setReplaySpeed, .endReplay: true
-        default: false
-        }
-    }
+    package var steersReplay: Bool { family == .steering }
 
     /// Whether it cancels every active gesture of its camera.
     package var cancelsGestures: Bool {
