@@ -40,17 +40,9 @@
     @usableFromInline var count = 0
     private let names: WordTable
 
-    private struct UnknownName: Hashable {
-        /// The object's node.
-        let object: Int
-        /// Without escapes.
-        let text: [UInt8]
-    }
-
-    /// The line's unknown names, to find duplicates: a client that sends many must not make the line slow to parse.
-    private var unknownNames: Set<UnknownName> = []
-    /// The number of unknown names per object.
-    private var unknownCounts: [Int: Int] = [:]
+    /// The unknown names in each object of the line, without escapes, to find duplicates: a client that sends many must
+    /// not make the line slow to parse.
+    private var unknownNames: [Int: Set<[UInt8]>] = [:]
 
     /// Creates a tape that numbers members with these names: at most 127, the first 63 with the fastest lookup.
     package init(names: WordTable) {
@@ -118,10 +110,7 @@
     /// Parses a line; its value is then node 0.
     package mutating func read(_ line: Span<UInt8>) throws(JSONError) {
         count = 0
-        if !unknownNames.isEmpty {
-            unknownNames.removeAll(keepingCapacity: true)
-            unknownCounts.removeAll(keepingCapacity: true)
-        }
+        if !unknownNames.isEmpty { unknownNames.removeAll(keepingCapacity: true) }
         var position = JSONText.skipSpace(line, 0)
         // The innermost open object or array.
         var (open, isObject, depth) = (-1, false, 0)
@@ -284,10 +273,9 @@
             try note(known, of: object, line, at: start)
             setName(UInt8(truncatingIfNeeded: known))
         } else {
-            let isNew = unknownNames.insert(UnknownName(object: object, text: name)).inserted
+            let isNew = unknownNames[object, default: []].insert(name).inserted
             guard isNew else { throw duplicate(line, at: start) }
-            unknownCounts[object, default: 0] += 1
-            guard unknownCounts[object, default: 0] <= Self.mostUnknown else {
+            guard unknownNames[object, default: []].count <= Self.mostUnknown else {
                 throw JSONError(.limitReached, "an object may have at most \(Self.mostUnknown) unknown members")
             }
             setName(Self.unknownName)
