@@ -17,8 +17,6 @@ final class InputLog {
     private let largestBatch: Int
     /// The numbers of active gestures. In a trace, one connection sends them all.
     private var numbers: [GestureKey: Int] = [:]
-    /// Whether each number from 0 on is in use, by kind of gesture.
-    private var taken: [GestureKind: [Bool]] = [:]
     private var batch: [ClientRequest] = []
     /// Whether a client records.
     private var isRecording = false
@@ -49,8 +47,7 @@ final class InputLog {
     func setRecording(_ isRecording: Bool, active gestures: borrowing GestureTracker) {
         guard isRecording != self.isRecording else { return }
         self.isRecording = isRecording
-        (numbers, taken) = ([:], [:])
-        surfaces = [:]
+        (numbers, surfaces) = ([:], [:])
         for (key, _) in gestures.reports where isRecording { _ = number(of: key) }
     }
 
@@ -85,8 +82,6 @@ final class InputLog {
         (numbers, isRecording) = (record.numbers, record.isRecording)
         (lastTouchTime, lastTime) = (record.lastTouchTime, record.lastTime)
         (surfaces, nextSurface) = (record.surfaces, record.nextSurface)
-        // No more than there may be gestures, whatever is read.
-        for (key, number) in numbers where number < 65536 { take(number, of: key.kind) }
     }
 
     // MARK: A batch
@@ -95,7 +90,7 @@ final class InputLog {
         guard isRecording else { return }
         guard !event.kind.isTap else { return batch.append(.gesture(event)) }
         let number = number(of: key)
-        if event.phase == .ended || event.phase == .cancelled { free(key) }
+        if event.phase == .ended || event.phase == .cancelled { numbers[key] = nil }
         batch.append(.gesture(event, label: label(number)))
     }
 
@@ -163,7 +158,10 @@ final class InputLog {
     func writeBatch(at time: Double, velocity: ScreenPoint?, _ gestures: borrowing GestureTracker) {
         guard !batch.isEmpty else { return }
         if let velocity { setVelocity(velocity) }
-        if numbers.count > gestures.count { freeAll(but: Set(gestures.reports.map(\.key))) }
+        if numbers.count > gestures.count {
+            let active = Set(gestures.reports.map(\.key))
+            numbers = numbers.filter { active.contains($0.key) }
+        }
         write(at: time)
     }
 
@@ -214,24 +212,11 @@ final class InputLog {
     /// Returns the number of a gesture: the lowest that is free among those of its kind when it begins.
     private func number(of key: GestureKey) -> Int {
         if let known = numbers[key] { return known }
-        let number = taken[key.kind].map { $0.firstIndex(of: false) ?? $0.count } ?? 0
-        take(number, of: key.kind)
+        var isTaken = [Bool](repeating: false, count: numbers.count + 1)
+        for (other, number) in numbers where other.kind == key.kind && number < isTaken.count { isTaken[number] = true }
+        let number = isTaken.firstIndex(of: false) ?? numbers.count
         numbers[key] = number
         return number
-    }
-
-    private func take(_ number: Int, of kind: GestureKind) {
-        while taken[kind, default: []].count <= number { taken[kind, default: []].append(false) }
-        taken[kind]?[number] = true
-    }
-
-    private func free(_ key: GestureKey) {
-        guard let number = numbers.removeValue(forKey: key) else { return }
-        if number < taken[key.kind]?.count ?? 0 { taken[key.kind]?[number] = false }
-    }
-
-    private func freeAll(but active: Set<GestureKey>) {
-        for key in numbers.keys where !active.contains(key) { free(key) }
     }
 
     private func label(_ number: Int) -> GestureKey.Label { number == 0 ? .none : .number(Int64(number)) }
@@ -241,8 +226,7 @@ final class InputLog {
     /// Begins a trace with a header and the active gestures, in place of what was recorded before; without a header,
     /// with nothing.
     func begin(_ header: TraceHeader?, _ active: [(key: GestureKey, event: GestureEvent)], at time: Double) {
-        (numbers, taken) = ([:], [:])
-        (surfaces, nextSurface) = ([:], 0)
+        (numbers, surfaces, nextSurface) = ([:], [:], 0)
         batch.removeAll()
         lastTime = time
         lastTouchTime = nil
