@@ -30,15 +30,14 @@ struct Handover: Codable {
     private var revision = Hub.handoverRevision
     private let server: String
     /// Where clients connect, if the sockets are handed over.
-    let own: [ListeningSockets.Own]
-    let passed: [ListeningSockets.Passed]
+    let sockets: [ListeningSockets.Socket]
     /// The clients by their sockets' inodes.
     private(set) var clients: [UInt64: Client]
     let hub: Hub.Record
 
     init(_ server: String, _ sockets: ListeningSockets?, _ clients: [UInt64: Client], _ hub: Hub.Record) {
         (self.server, self.clients, self.hub) = (server, clients, hub)
-        (own, passed) = (sockets?.own ?? [], sockets?.passed ?? [])
+        self.sockets = sockets?.all ?? []
     }
 
     /// Reads what another process has written.
@@ -55,8 +54,7 @@ struct Handover: Codable {
 
     /// All descriptors in the handover.
     var descriptors: [CInt] {
-        passed.map(\.descriptor) + own.flatMap { [$0.socket.descriptor, $0.socket.lock] }
-            + clients.values.map(\.descriptor)
+        sockets.map(\.descriptor) + sockets.compactMap { $0.own?.lock } + clients.values.map(\.descriptor)
     }
 
     static func inode(of descriptor: CInt) -> UInt64? {
