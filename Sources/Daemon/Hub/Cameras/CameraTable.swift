@@ -1,6 +1,8 @@
 // The cameras, sorted by the bytes of their names, so that the camera of a line is found by the bytes in the line,
 // without making a string. Invariant: no two cameras have the same name.
 
+import MapCamera
+
 struct CameraTable {
     /// All cameras, sorted by name.
     private(set) var all: [HostedCamera] = [] {
@@ -36,12 +38,5 @@ struct CameraTable {
     }
 
     /// Returns the index of the camera with a name, or where it would be inserted.
-    private func index(of name: Span<UInt8>) -> Int {
-        var (low, high) = (0, all.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if all[middle].isNamed(before: name) { low = middle + 1 } else { high = middle }
-        }
-        return low
-    }
+    private func index(of name: Span<UInt8>) -> Int { all.partitioningIndex { !$0.isNamed(before: name) } }
 }
