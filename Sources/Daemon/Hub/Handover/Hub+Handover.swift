@@ -15,10 +15,9 @@ extension Hub {
         fileprivate let started: Double
         fileprivate let counters: Counters
         fileprivate let connectionsTotal: UInt64
-        /// The number of the last client.
+        /// The numbers of the last client and the last lease.
         fileprivate let lastNumber: Int
-        /// The number of the last lease; missing in a handover from an earlier version.
-        fileprivate let lastLease: Int?
+        fileprivate let lastLease: Int
         fileprivate let cameras: [HostedCamera.Record]
         /// Those whose lines wait for a turn come first, in their order.
         fileprivate let peers: [Peer.Record]
@@ -51,7 +50,7 @@ extension Hub {
     ) throws(StateDecoder.Damage) -> [(key: UInt64, peer: Peer)] {
         var replays = record.replays
         for index in replays.indices { try replays[index].adopt(parts.limits) }
-        guard -1e15...1e15 ~= record.started, record.lastNumber >= 0, record.lastLease ?? 0 >= 0 else {
+        guard -1e15...1e15 ~= record.started, record.lastNumber >= 0, record.lastLease >= 0 else {
             throw StateDecoder.Damage()
         }
         var cameras: [String: HostedCamera] = [:]
@@ -80,7 +79,7 @@ extension Hub {
             parts.turns.join(peer)
             parts.sender.enqueue(peer)
         }
-        parts.leases.goOn(from: record.lastLease ?? 0)
+        parts.leases.lastNumber = record.lastLease
         let leased = record.cameras.compactMap { record in
             record.leases.flatMap { leases in cameras[record.name].map { (camera: $0, leases: leases) } }
         }
