@@ -211,20 +211,20 @@ import GimbalProtocol
 
     /// Stops handling lines, and brings every camera to rest where it is. Emitted events are still sent.
     public func end(at now: Double) {
-        intake.stop()
+        intake.isStopped = true
         parts.runner.stopAll(at: now)
         parts.waits.answerAll()
     }
 
     /// Stops everything where it is, even in mid-motion: no more lines are handled, and no time passes.
     public func pause() {
-        intake.stop()
+        intake.isStopped = true
         parts.playOuts.endAll(parts.registry.sorted)
         parts.waits.answerAll()
     }
 
     /// Resumes after ``pause()``, if no other process takes over.
-    public func resume() { intake.resume() }
+    public func resume() { intake.isStopped = false }
 
     // MARK: Saving
 

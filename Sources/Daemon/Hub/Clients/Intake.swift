@@ -7,7 +7,7 @@ final class Intake {
     private let parts: HubParts
     private let handler: LineHandler
     /// Whether lines are no longer handled.
-    private(set) var isStopped = false
+    var isStopped = false
 
     init(_ parts: HubParts, _ handler: LineHandler) { (self.parts, self.handler) = (parts, handler) }
 
@@ -138,10 +138,4 @@ final class Intake {
             && (peer.backlog > UInt64(parts.limits.historyEvents / 2)
                 || peer.output.pending.contains { $0.isRecorder && $0.backlogBytes > parts.limits.historyBytes / 2 })
     }
-
-    // MARK: Stopping
-
-    func stop() { isStopped = true }
-
-    func resume() { isStopped = false }
 }

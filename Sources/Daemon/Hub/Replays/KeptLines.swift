@@ -41,7 +41,7 @@ struct KeptLines: Codable {
     /// Bytes of all parts except the last, which still grows.
     private var settledBytes = 0
     /// Whether no more lines follow.
-    private(set) var isComplete = false
+    var isComplete = false
 
     init() {}
 
@@ -57,9 +57,6 @@ struct KeptLines: Codable {
     }
 
     var byteCount: Int { settledBytes + (parts.last?.byteCount ?? 0) }
-
-    /// Marks the lines as complete: no more follow.
-    mutating func complete() { isComplete = true }
 
     /// Whether the next line begins a new part, which is when the caller checks the limit.
     var beginsPart: Bool {

@@ -45,7 +45,7 @@ final class Replay {
     let camera: HostedCamera
     let cameraName: String
     /// The peer that sends it; `nil` for a stored trace, or once that peer is gone.
-    private(set) weak var peer: Peer?
+    weak var peer: Peer?
     /// Distinguishes its gestures from those of other feeds.
     let feed: Int
     /// The header's id as it was written.
@@ -72,7 +72,7 @@ final class Replay {
     private(set) var rejected: UInt64 = 0
 
     /// Whether further lines from the peer are skipped because they are beyond the end that the header set.
-    private(set) var passesOver = false
+    var passesOver = false
 
     init(
         of camera: HostedCamera, from peer: Peer?, feed: Int, id: [UInt8], _ playback: TracePlayback,
@@ -226,13 +226,10 @@ final class Replay {
 
     /// Marks the trace as complete; with `passingOver`, what its peer still sends is skipped.
     func complete(passingOver: Bool) {
-        lines.complete()
+        lines.isComplete = true
         passesOver = passingOver
         wait = .turn
     }
-
-    /// Notes that the peer has sent all of the trace.
-    func traceEndWasRead() { passesOver = false }
 
     /// Ends it before its own end: only running motions are still played, as fast as possible.
     func cut() {
@@ -246,8 +243,6 @@ final class Replay {
         (phase, wait) = (.atEnd, .steering)
         clock.hold(at: run.time)
     }
-
-    func forgetPeer() { peer = nil }
 
     /// Marks it as over and drops everything that was kept of it.
     func end() {

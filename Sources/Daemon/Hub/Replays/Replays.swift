@@ -347,7 +347,7 @@ final class Replays {
         switch peer.sentTrace.state {
         case .none: break
         case .passedOver: peer.sentTrace.state = .none
-        case .playing(let replay) where replay.passesOver || replay.lines.isComplete: replay.traceEndWasRead()
+        case .playing(let replay) where replay.passesOver || replay.lines.isComplete: replay.passesOver = false
         case .playing(let replay):
             replay.complete(passingOver: false)
             advance(replay, to: now)
@@ -356,7 +356,7 @@ final class Replays {
 
     /// Ends a replay whose peer is gone: the remaining motions are played in the next turns, as fast as possible.
     func abandon(_ replay: Replay) {
-        replay.forgetPeer()
+        replay.peer = nil
         if !replay.isOver { cutShort(replay) }
     }
 
