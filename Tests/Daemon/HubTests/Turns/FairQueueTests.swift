@@ -10,8 +10,7 @@ import Testing
 
     /// Serves as many clients as a turn has time for.
     private func serve(
-        _ queue: inout FairQueue, in turn: UInt64, atMost most: Int = .max,
-        _ body: (Peer, inout FairQueue) -> Void = { _, _ in }
+        _ queue: inout FairQueue, in turn: UInt64, atMost most: Int, _ body: (Peer, inout FairQueue) -> Void
     ) -> [Peer] {
         var served: [Peer] = []
         _ = queue.beginServing(in: turn)
@@ -27,78 +26,6 @@ import Testing
     /// Returns the indices of some peers among all.
     private func places(_ some: [Peer], among all: [HubPeer]) -> [Int] {
         some.map { one in all.firstIndex { $0.peer === one } ?? -1 }
-    }
-
-    @Test func whoeverHasHadLeastIsServedFirstAndOfEqualsWhoeverCameFirst() {
-        var queue = FairQueue()
-        let all = (0..<4).map { _ in host.connect() }
-        for (peer, work) in zip(all, [30, 10, 20, 10] as [UInt64]) { queue.charge(work, to: peer.peer) }
-        for peer in all { queue.join(peer.peer) }
-        #expect(places(serve(&queue, in: 1), among: all) == [1, 3, 2, 0])
-        #expect(queue.isEmpty)
-    }
-
-    @Test func whoeverJoinsTwiceIsServedOnce() {
-        var queue = FairQueue()
-        let all = (0..<2).map { _ in host.connect() }
-        for peer in all + all { queue.join(peer.peer) }
-        #expect(places(queue.waiting, among: all) == [0, 1])
-        #expect(places(serve(&queue, in: 1), among: all) == [0, 1])
-    }
-
-    @Test func whoeverJoinsWhileOthersAreServedWaitsForTheNextTurn() {
-        var queue = FairQueue()
-        let all = (0..<3).map { _ in host.connect() }
-        for peer in all[..<2] { queue.join(peer.peer) }
-        let first = serve(&queue, in: 1) { peer, queue in
-            guard peer === all[0].peer else { return }
-            queue.join(all[2].peer)
-            queue.join(peer)
-        }
-        #expect(places(first, among: all) == [0, 1])
-        #expect(places(serve(&queue, in: 2), among: all) == [2, 0])
-    }
-
-    @Test func whoeverWasServedAtOnceWaitsForTheNextTurn() {
-        var queue = FairQueue()
-        let all = (0..<2).map { _ in host.connect() }
-        queue.serve(all[0].peer, in: 1)
-        for peer in all { queue.join(peer.peer) }
-        #expect(places(serve(&queue, in: 1), among: all) == [1])
-        #expect(places(serve(&queue, in: 2), among: all) == [0])
-    }
-
-    @Test func whoeverIsNotServedInATurnKeepsItsPlace() {
-        var queue = FairQueue()
-        let all = (0..<3).map { _ in host.connect() }
-        for peer in all[..<2] { queue.join(peer.peer) }
-        #expect(places(serve(&queue, in: 1, atMost: 1), among: all) == [0])
-        for peer in [all[2], all[0]] { queue.join(peer.peer) }
-        #expect(places(serve(&queue, in: 2), among: all) == [1, 2, 0])
-    }
-
-    @Test func whoeverHasGoneIsNotServedWheneverItGoes() {
-        var queue = FairQueue()
-        let all = (0..<4).map { _ in host.connect() }
-        for peer in all { queue.join(peer.peer) }
-        all[0].close()
-        let served = serve(&queue, in: 1) { peer, _ in if peer === all[1].peer { all[2].close() } }
-        #expect(places(served, among: all) == [1, 3])
-        queue.join(all[2].peer)
-        #expect(queue.isEmpty)
-    }
-
-    @Test func aTurnWithLittleToDoLeavesNobodyInDebt() {
-        var queue = FairQueue()
-        let (one, other) = (host.connect(), host.connect())
-        queue.charge(FairQueue.lightWork, to: one.peer)
-        #expect(queue.isWithinFairShare(one.peer))
-        queue.charge(100, to: one.peer)
-        #expect(!queue.isWithinFairShare(one.peer) && queue.isWithinFairShare(other.peer))
-        queue.endTurn(work: FairQueue.lightWork + 1)
-        #expect(!queue.isWithinFairShare(one.peer))
-        queue.endTurn(work: FairQueue.lightWork)
-        #expect(queue.isWithinFairShare(one.peer))
     }
 
     @Test(arguments: UInt64(1)...40)
