@@ -321,26 +321,6 @@ private func drag(from x: Double, _ more: String = "") -> [String] {
         let (once, often) = (try positions(handsOver: false), try positions(handsOver: true))
         #expect(once == often && once.count > 2)
     }
-
-    @Test func aRecordingGoesOnOverAHandover() throws {
-        let recorder = host.connect()
-        recorder.send(#"{"type":"subscribe","events":["gesture","move-started","camera-changed","idle"]}"#)
-        let feed = host.connect()
-        for line in drag(from: 100) { feed.send(line) }
-        try host.handOver()
-        feed.send(touch([(1, 160, 400)], at: 96))
-        feed.send(touch([(1, 170, 400)], at: 112))
-        feed.send(touch([], at: 500))
-        host.pass(2000)
-        for line in drag(from: 200) { feed.send(line) }
-        feed.send(touch([], at: 96))
-        host.pass(5000)
-        let trace = try #require(TraceTape(of: recorder).traces.last)
-        #expect(
-            trace.lines.last?.contains(#""type":"touch""#) == true && !trace.lines.contains { $0.contains(#""pan""#) })
-        let replay = try TraceTape.play(trace.lines)
-        #expect(replay.events == trace.events && replay.errors.isEmpty)
-    }
 }
 
 @Suite struct PositionTests {
@@ -407,18 +387,5 @@ private func drag(from x: Double, _ more: String = "") -> [String] {
         #expect(try events(watcher).last?.hasPrefix("idle command") == true)
         feed.send(position("changed", 7))
         #expect(try events(watcher).last == "camera-changed gesture 7")
-    }
-
-    @Test func aRecordingOfPositionsMakesTheSameCamera() throws {
-        let (recorder, feed) = (host.connect(), host.connect())
-        recorder.send(#"{"type":"subscribe","events":["gesture","move-started","camera-changed","idle"]}"#)
-        for longitude in [10.0, 1.0 / 3, -170] {
-            host.pass(16)
-            feed.send(position("changed", longitude))
-        }
-        feed.send(position("ended"))
-        let trace = try #require(TraceTape(of: recorder).traces.last)
-        let replay = try TraceTape.play(trace.lines)
-        #expect(replay.events == trace.events && replay.errors.isEmpty && trace.events.count == 5)
     }
 }
