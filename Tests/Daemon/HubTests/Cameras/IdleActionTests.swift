@@ -286,6 +286,8 @@ import Testing
     @Test func loopIsEndedByItsRequestAndSteeredByNoOther() throws {
         visitor.send(Self.play)
         host.pass(8000)
+        let status = try visitor.ask(#"{"type":"get-replay","id":1}"#)
+        #expect(status["trace"]?.string == "tour.ndjson" && status["durationMs"]?.number == 900)
         for type in ["pause-replay", "set-replay-speed\",\"speed\":\"max", "seek-replay\",\"toMs\":\"0"] {
             #expect(try visitor.ask(#"{"type":"\#(type)","id":1}"#)["type"]?.string == "error")
         }
@@ -319,13 +321,6 @@ import Testing
         #expect(0 < begun && begun < 250)
         host.pass(700)
         #expect(!host.hub.isMoving && host.hub.deadline == nil)
-    }
-
-    @Test func statusOfALoopNamesItsTrace() throws {
-        visitor.send(Self.play)
-        host.pass(8000)
-        let status = try visitor.ask(#"{"type":"get-replay","id":1}"#)
-        #expect(status["trace"]?.string == "tour.ndjson" && status["durationMs"]?.number == 900)
     }
 
     @Test func unknownTraceIsRefusedAndOneThatIsGoneIsNotPlayed() throws {
