@@ -7,7 +7,7 @@ import GimbalProtocol
 extension Hub {
     /// The revision of the handover's layout: raise it when a record, or a type in one, gains or loses a member. What
     /// an earlier version left is read by member name: a new member must be optional, or have existed then.
-    package static let handoverRevision = 5
+    package static let handoverRevision = 6
 
     /// Everything that the hub knows, once it is paused and its turn has ended.
     package struct Record: Codable {
