@@ -466,7 +466,7 @@ final class HostedCamera {
 
     /// Puts a label on the present, for subscribers and recorders. Call ``endBatch(at:)`` afterwards.
     func mark(_ label: String, at time: Double) -> Effects {
-        inputLog?.add(marker: label)
+        inputLog?.add(.marker(label: label))
         let marker = CameraMarker(camera: name, timeMs: time, label: label)
         return append(.marker) { $0.answer(.event(.marker(marker)), Span()) }
     }

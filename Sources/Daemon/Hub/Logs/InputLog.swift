@@ -141,16 +141,12 @@ final class InputLog {
     /// make: a new recorder has not seen them land.
     func forgetSurfaces() { surfaces = [:] }
 
-    func add(marker label: String) {
-        if isRecording { batch.append(.marker(label: label)) }
-    }
-
     /// Adds the cancellation of gestures whose client is gone.
     func cancel(_ keys: [GestureKey]) {
         for key in keys { add(GestureEvent(key.kind, .cancelled), of: key) }
     }
 
-    /// Writes what was added since the last batch, as one line.
+    /// Writes what was added since the last batch as one line, or as several if it is more than a line may hold.
     ///
     /// - Parameters:
     ///   - velocity: the velocity with which an ended pan continues, where that matters; always written out.
@@ -162,11 +158,6 @@ final class InputLog {
             let active = Set(gestures.reports.map(\.key))
             numbers = numbers.filter { active.contains($0.key) }
         }
-        write(at: time)
-    }
-
-    /// Writes what was added as one line, or as several if it is more than a line may hold.
-    private func write(at time: Double) {
         let time = advance(to: time)
         for start in stride(from: 0, to: batch.count, by: largestBatch) {
             let part = batch.count <= largestBatch ? batch : Array(batch[start...].prefix(largestBatch))
