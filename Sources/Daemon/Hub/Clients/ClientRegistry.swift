@@ -9,7 +9,7 @@ final class ClientRegistry {
     /// Clients whose input is discarded: they have some time to close.
     private var lingering: [Peer] = []
     /// What clients tell others about themselves, by number; few do.
-    private var abouts: [Int: String] = [:]
+    var abouts: [Int: String] = [:]
     /// The highest number so far.
     private(set) var lastNumber = 0
     /// How many clients have ever connected.
@@ -32,12 +32,6 @@ final class ClientRegistry {
         if index < peers.count, peers[index] === peer { peers.remove(at: index) }
         abouts[peer.number] = nil
     }
-
-    /// What a client tells others about itself.
-    func about(of peer: Peer) -> String? { abouts[peer.number] }
-
-    /// Sets what a client tells others about itself.
-    func setAbout(_ about: String?, of peer: Peer) { abouts[peer.number] = about }
 
     /// Stops handling a peer's input, and gives it time to read its replies and close.
     func linger(_ peer: Peer) {
@@ -79,7 +73,7 @@ final class ClientRegistry {
         let start = index(after: number)
         var (end, aboutBytes) = (start, 0)
         while end < min(start + Self.page.clients, peers.count), aboutBytes < Self.page.about {
-            aboutBytes += about(of: peers[end])?.utf8.count ?? 0
+            aboutBytes += abouts[peers[end].number]?.utf8.count ?? 0
             end += 1
         }
         return ClientPage(
@@ -101,7 +95,7 @@ final class ClientRegistry {
             client.process = identity.map { Int($0.process) }
         }
         client.role = peer.isWatchOnly ? .watchOnly : .everything
-        client.about = about(of: peer)
+        client.about = abouts[peer.number]
         client.replay = peer.replay?.cameraName
         client.followsAll = peer.subscriptions.toAll != nil
         client.subscriptionCount = peer.subscriptions.all.count

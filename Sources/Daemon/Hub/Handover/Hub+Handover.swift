@@ -35,7 +35,7 @@ extension Hub {
             lastNumber: parts.clients.lastNumber, lastLease: parts.leases.lastNumber,
             cameras: parts.registry.sorted.map(\.record),
             peers: (waiting + peers.filter { !$0.peer.share.isWaiting }).map { key, peer in
-                peer.record(key, about: parts.clients.about(of: peer))
+                peer.record(key, about: parts.clients.abouts[peer.number])
             },
             replays: parts.replays.running.map(\.record))
     }
@@ -66,7 +66,7 @@ extension Hub {
         parts.registry.restore(cameras.values)
         parts.clients.restore(peers, lastNumber: record.lastNumber, total: record.connectionsTotal)
         for (record, peer) in restored {
-            parts.clients.setAbout(record.about, of: peer)
+            parts.clients.abouts[peer.number] = record.about
             for name in record.fedCameras { cameras[name].map { peer.fedCameras.insert($0) } }
             if let camera = record.endedTrace { parts.replays.assign(endedTraceOf: camera, to: peer) }
         }

@@ -47,7 +47,7 @@ final class RequestApplier {
             let camera = request.body.needsCamera ? cameraAsked(meant, request, line) : parts.registry.camera(meant)
             answer(request.body, camera, id, in: line)
         case .hello(_, let about):
-            parts.clients.setAbout(about, of: peer)
+            parts.clients.abouts[peer.number] = about
             parts.sender.reply(.hello(DaemonHello(server: parts.server)), id, to: peer)
         case .subscribe(let kinds, let delivery, let since):
             parts.subscriptions.subscribe(
