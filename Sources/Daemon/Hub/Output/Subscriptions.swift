@@ -125,8 +125,10 @@ final class Subscriptions {
         count -= 1
     }
 
-    /// Ends all subscriptions of a peer at once: one by one, each would be searched for among all.
-    private func endAll(of peer: Peer) {
+    /// Forgets all subscriptions of a peer at once: one by one, each would be searched for among all.
+    func forget(_ peer: Peer) {
+        if peer.subscriptions.toAll != nil { followers.removeAll { $0 === peer } }
+        peer.subscriptions.toAll = nil
         let ended = peer.subscriptions.all
         turns.add(work: ended.count >> 3)
         peer.subscriptions.all = []
@@ -136,12 +138,6 @@ final class Subscriptions {
             registry.noteUnsubscribed(subscription.camera)
         }
         count -= ended.count
-    }
-
-    /// Forgets all subscriptions of a peer that reads no more.
-    func forget(_ peer: Peer) {
-        stopFollowing(peer)
-        endAll(of: peer)
     }
 
     // MARK: All cameras
@@ -167,12 +163,6 @@ final class Subscriptions {
     func unsubscribeAll(_ peer: Peer) {
         sender.flush(peer.subscriptions.all, of: peer)
         forget(peer)
-    }
-
-    private func stopFollowing(_ peer: Peer) {
-        guard peer.subscriptions.toAll != nil else { return }
-        peer.subscriptions.toAll = nil
-        followers.removeAll { $0 === peer }
     }
 
     /// Sends a peer that reads again what was not begun while it left too many replies unread.
