@@ -217,22 +217,6 @@ import Testing
         #expect(peer.peer.memory < 1 << 20)
     }
 
-    @Test func arrayBeyondTheGestureLimitIsRejected() throws {
-        let peer = host.connect()
-        func began(_ labels: Range<Int>) -> String {
-            "[" + labels.map { #"{"type":"tilt","phase":"began","gesture":\#($0)}"# }.joined(separator: ",") + "]"
-        }
-        peer.send(began(0..<60))
-        peer.send(began(60..<64))
-        #expect(peer.lines().isEmpty)
-        peer.send(began(0..<60))
-        #expect(peer.lines().isEmpty)
-        #expect(try peer.ask(began(64..<65))["code"]?.string == "limit-reached")
-        let other = host.connect()
-        other.send(began(0..<40))
-        #expect(try other.ask(began(40..<80))["code"]?.string == "limit-reached")
-    }
-
     @Test func replayingClientThatSubscribesLosesNoEventAtAnySpeed() throws {
         let feed = host.connect()
         feed.send(#"{"type":"subscribe"}"#)
