@@ -137,17 +137,6 @@ import UnixSocket
         #expect(status.st_gid == getegid())
     }
 
-    @Test(arguments: [
-        ["--socket-group", "no such group"], ["--watch-group=4294967295"], ["--allow-user", "no such user"],
-        ["--allow-group", ""], ["--watch-mode", "8"], ["--watch-socket", ""],
-        ["--socket", "/tmp/same", "--watch-socket", "/tmp/same"],
-    ])
-    func aWrongNameIsOneLineAndExitCode64(_ arguments: [String]) throws {
-        let (status, output, errors) = try DaemonProcess.run(DaemonProcess.gimbald, arguments)
-        #expect(status == 64 && output.isEmpty)
-        #expect(errors.split(separator: "\n").count == 1 && errors.contains(arguments[0].prefix { $0 != "=" }))
-    }
-
     @Test func whereOneSocketCannotBeMadeNoneIsLeft() throws {
         let folder = Folder()
         let run = try DaemonProcess.run(

@@ -166,8 +166,11 @@ import Testing
 
     @Test(arguments: [
         (["--mode", "9"], "--mode"), (["--max-cameras=0"], "--max-cameras"), (["--nonsense"], "--nonsense"),
-        (["x"], "\"x\""),
-        (["--socket"], "--socket"), (["--log-level", "loud"], "--log-level"),
+        (["x"], "\"x\""), (["--socket"], "--socket"), (["--log-level", "loud"], "--log-level"),
+        (["--socket-group", "no such group"], "--socket-group"), (["--watch-group=4294967295"], "--watch-group"),
+        (["--allow-user", "no such user"], "--allow-user"), (["--allow-group", ""], "--allow-group"),
+        (["--watch-mode", "8"], "--watch-mode"), (["--watch-socket", ""], "--watch-socket"),
+        (["--socket", "/tmp/same", "--watch-socket", "/tmp/same"], "--socket"),
     ])
     func aWrongOptionIsOneLineAndExitCode64(arguments: [String], named: String) throws {
         let (status, output, errors) = try DaemonProcess.run(DaemonProcess.gimbald, arguments)
