@@ -4,6 +4,7 @@
 # the processor's newer instructions. Prints failures, and a last line.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+export PYTHONDONTWRITEBYTECODE=1
 scratch=${SCRATCH:-.build}
 
 fail() { printf 'arithmetic: FAILED: %s\n' "$*" && exit 1; }

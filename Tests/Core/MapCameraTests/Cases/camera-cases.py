@@ -21,17 +21,14 @@ import sys
 
 from mpmath import mp, mpf, atan, cos, log, pi, sin, sinh, tan
 
+from cases import check, main, rounded, wrapped
+
 mp.dps = 60
 
 
 def mercator(place):
     """Radians east and north on Mercator's plane."""
     return mpf(place["lng"]) * pi / 180, log(tan(pi / 4 + mpf(place["lat"]) * pi / 360))
-
-
-def wrapped(degrees):
-    """Within (-180, 180]."""
-    return -((180 - degrees) % 360 - 180)
 
 
 def coordinate(plane):
@@ -114,27 +111,6 @@ def exact(case):
     return showing(after, under(case, view, before), around)
 
 
-def rounded(value):
-    return {key: rounded(inner) for key, inner in value.items()} if isinstance(value, dict) else float(value)
-
-
-def far_apart(found, known):
-    """Whether two answers differ by more than the last digits of a double."""
-    if isinstance(known, dict):
-        return set(found) != set(known) or any(far_apart(found[key], known[key]) for key in known)
-    return abs(wrapped(mpf(found) - mpf(known))) > 1e-12 * max(1, abs(known))
-
-
-def check(path):
-    with open(path) as file:
-        cases = [json.loads(line) for line in file]
-    wrong = [case["id"] for case in cases if far_apart(rounded(exact(case)), case["exact"])]
-    for name in wrong:
-        print(f"{name}: not exact", file=sys.stderr)
-    print(f"{len(cases) - len(wrong)} of {len(cases)} cases are exact")
-    return 1 if wrong else 0
-
-
 def make(count, seed):
     generator = random.Random(seed)
 
@@ -184,14 +160,5 @@ def make(count, seed):
     return 0
 
 
-def main(arguments):
-    if len(arguments) == 2 and arguments[0] == "check":
-        return check(arguments[1])
-    if len(arguments) == 3 and arguments[0] == "make":
-        return make(int(arguments[1]), int(arguments[2]))
-    print(__doc__, file=sys.stderr)
-    return 64
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(__doc__, lambda path: check(path, exact), make))

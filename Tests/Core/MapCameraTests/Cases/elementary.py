@@ -15,6 +15,8 @@ import sys
 from mpmath import asinh, atan, atan2, atanh, chebyfit, cos, degrees, log, mp, mpf
 from mpmath import pi, radians, sin, sinh, sqrt, tan, tanh
 
+from cases import main
+
 mp.dps = 60
 
 
@@ -207,16 +209,5 @@ def check(path):
     return 1 if wrong else 0
 
 
-def main(arguments):
-    if arguments == ["constants"]:
-        return constants()
-    if len(arguments) == 2 and arguments[0] == "check":
-        return check(arguments[1])
-    if len(arguments) == 3 and arguments[0] == "make":
-        return make(int(arguments[1]), int(arguments[2]))
-    print(__doc__, file=sys.stderr)
-    return 64
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(constants() if sys.argv[1:] == ["constants"] else main(__doc__, check, make))

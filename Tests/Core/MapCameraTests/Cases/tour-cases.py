@@ -21,16 +21,13 @@ import sys
 
 from mpmath import asinh, atan, atan2, cos, cosh, findroot, log, mp, mpf, pi, sin, sinh, sqrt, tan
 
+from cases import check, main, rounded, wrapped
+
 mp.dps = 50
 
 EASINGS = {"default": (".25", ".1", ".25", "1"), "linear": ("0", "0", "1", "1"), "ease-in": (".42", "0", "1", "1"),
            "ease-out": ("0", "0", ".58", "1"), "ease-in-out": (".42", "0", ".58", "1")}
 VALUES = "lat", "lng", "zoom", "bearing", "pitch"
-
-
-def wrapped(degrees):
-    """Within (-180, 180]."""
-    return -((180 - degrees) % 360 - 180)
 
 
 def eased(name, share):
@@ -220,31 +217,6 @@ def exact(case):
     return {"durationMs": start, "cameras": [camera(mpf(time)) for time in case["times"]]}
 
 
-def rounded(value):
-    if isinstance(value, dict):
-        return {key: rounded(inner) for key, inner in value.items()}
-    return [rounded(inner) for inner in value] if isinstance(value, list) else float(value)
-
-
-def far_apart(found, known):
-    """Whether two answers differ by more than the last digits of a double."""
-    if isinstance(known, dict):
-        return set(found) != set(known) or any(far_apart(found[key], known[key]) for key in known)
-    if isinstance(known, list):
-        return len(found) != len(known) or any(map(far_apart, found, known))
-    return abs(wrapped(mpf(found) - mpf(known))) > 1e-12 * max(1, abs(known))
-
-
-def check(path):
-    with open(path) as file:
-        cases = [json.loads(line) for line in file]
-    wrong = [case["id"] for case in cases if far_apart(rounded(exact(case)), case["exact"])]
-    for name in wrong:
-        print(f"{name}: not exact", file=sys.stderr)
-    print(f"{len(cases) - len(wrong)} of {len(cases)} cases are exact")
-    return 1 if wrong else 0
-
-
 def make(count, seed):
     generator = random.Random(seed)
 
@@ -304,14 +276,5 @@ def make(count, seed):
     return 0
 
 
-def main(arguments):
-    if len(arguments) == 2 and arguments[0] == "check":
-        return check(arguments[1])
-    if len(arguments) == 3 and arguments[0] == "make":
-        return make(int(arguments[1]), int(arguments[2]))
-    print(__doc__, file=sys.stderr)
-    return 64
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(__doc__, lambda path: check(path, exact), make))
