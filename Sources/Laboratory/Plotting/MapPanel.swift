@@ -180,8 +180,7 @@ struct MapPanel {
             let x = frame.spot(MercatorPoint(LatLng(latitude: 0, longitude: longitude))).x
             svg.line("grid", x, frame.top, x, frame.bottom)
             guard (frame.left + 20...frame.right - 26).contains(x) else { continue }
-            let wrapped = wrap180(longitude)
-            svg.label("middle", x, frame.bottom + 16, degrees(wrapped, "E", "W", meridians.places))
+            svg.label("middle", x, frame.bottom + 16, degrees(wrap180(longitude), "E", "W"))
         }
         var lastLabel = Double.infinity
         for latitude in parallels.values where abs(latitude) < 90 {
@@ -189,12 +188,12 @@ struct MapPanel {
             svg.line("grid", frame.left, y, frame.right, y)
             guard lastLabel - y > 16 else { continue }
             lastLabel = y
-            svg.label("end", frame.left - 6, y + 4.5, degrees(latitude, "N", "S", parallels.places))
+            svg.label("end", frame.left - 6, y + 4.5, degrees(latitude, "N", "S"))
         }
     }
 
-    private func degrees(_ value: Double, _ positive: String, _ negative: String, _ places: Int) -> String {
-        let size = SVG.number(abs(value), places)
+    private func degrees(_ value: Double, _ positive: String, _ negative: String) -> String {
+        let size = SVG.number(abs(value), 7)
         let isPlain = size == "0" || positive == "E" && size == "180"
         return "\(size)°" + (isPlain ? "" : value > 0 ? positive : negative)
     }
@@ -206,7 +205,7 @@ struct MapPanel {
         guard let metres = Ticks.decimal(-2...7).last(where: { $0 / metresPerUnit <= 140 }) else { return }
         let text = metres >= 1000 ? "\(SVG.number(metres / 1000, 0)) km" : "\(SVG.number(metres, 2)) m"
         let spread = abs(MercatorPoint(x: 0, y: frame.y.upperBound).coordinate.latitude - latitude)
-        let label = text + (spread > 2 ? " at \(degrees(latitude.rounded(), "N", "S", 0))" : "")
+        let label = text + (spread > 2 ? " at \(degrees(latitude.rounded(), "N", "S"))" : "")
         let width = max(metres / metresPerUnit, Labels.width(of: label)) + 16
         let edge = labels.keepCornerFree(width, 34)
         let (right, y) = (edge + width - 10, frame.bottom - 10)

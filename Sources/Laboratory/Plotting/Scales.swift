@@ -10,8 +10,6 @@ struct Spot: Equatable {
 struct Ticks {
     let step: Double
     let values: [Double]
-    /// The decimals needed to tell two neighbours apart.
-    let places: Int
 
     /// Chooses the finest of the steps that makes at most `count` ticks.
     init(_ range: ClosedRange<Double>, steps: [Double], atMost count: Int) {
@@ -21,12 +19,6 @@ struct Ticks {
         let last = Int((range.upperBound / step + 1e-9).rounded(.down))
         let step = step
         values = first <= last ? (first...last).map { Double($0) * step } : []
-        var (places, unit) = (0, step)
-        while places < 7, unit < 0.5 || abs(unit - unit.rounded()) > 1e-6 {
-            places += 1
-            unit *= 10
-        }
-        self.places = places
     }
 
     /// Returns 1, 2 and 5, multiplied by each of the powers of ten.
@@ -37,7 +29,7 @@ struct Ticks {
         }
     }
 
-    /// Degrees of latitude and longitude.
+    /// Degrees of latitude and longitude, of at most seven decimals.
     static let degrees = decimal(-7...0) + [10, 15, 30, 45, 90]
     /// Degrees of a bearing.
     static let bearings = [1.0, 2, 5, 10, 15, 30, 45, 90, 180, 360, 720, 3600, 36000]

@@ -18,7 +18,7 @@ import Testing
             #expect(value >= low - ticks.step * 1e-6 && value <= high + ticks.step * 1e-6)
             #expect(abs((value / ticks.step).rounded() - value / ticks.step) < 1e-6)
         }
-        let labels = ticks.values.map { SVG.number($0, ticks.places) }
+        let labels = ticks.values.map { SVG.number($0, 7) }
         #expect(Set(labels).count == labels.count, "\(labels)")
     }
 
