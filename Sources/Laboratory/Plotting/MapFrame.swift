@@ -134,35 +134,26 @@ struct MapFrame {
     private static func sheet(_ x: Double) -> Int { Int(((x + .pi) / world).rounded(.down)) }
 }
 
-/// The ground that a camera shows.
-struct Footprint {
-    /// Clockwise from the top left corner of the screen.
-    let corners: [MercatorPoint]
-    let place: MercatorPoint
-
-    /// Finds the ground under a viewport without its padding. A corner without ground is where ground is last seen.
-    init(_ step: CameraTimeline.Step, viewport: Viewport) {
-        let projection = Projection(step.position, viewport: viewport)
+extension CameraTimeline.Step {
+    /// Returns the ground under the corners of a viewport without its padding, clockwise from the top left one. A corner
+    /// without ground is where ground is last seen.
+    func ground(in viewport: Viewport) -> [MercatorPoint] {
+        let projection = Projection(position, viewport: viewport)
         let padding = viewport.padding
         let (left, right) = (padding.left, viewport.width - padding.right)
         let (top, bottom) = (padding.top, viewport.height - padding.bottom)
-        let place = step.place
-        self.place = place
-        corners = [(left, top), (right, top), (right, bottom), (left, bottom)].map { x, y in
-            Self.ground(ScreenPoint(x: x, y: y), projection, from: place)
+        return [(left, top), (right, top), (right, bottom), (left, bottom)].map { x, y in
+            ground(under: ScreenPoint(x: x, y: y), projection)
         }
     }
 
     /// Finds the place under a point, in steps short enough to follow the longitude round the globe.
-    private static func ground(
-        _ point: ScreenPoint, _ projection: Projection, from place: MercatorPoint
-    ) -> MercatorPoint {
-        let (center, count) = (projection.viewport.center, 32)
+    private func ground(under point: ScreenPoint, _ projection: Projection) -> MercatorPoint {
+        let count = 32
         var last = place
         for step in 1...count {
-            let share = Double(step) / Double(count)
-            let way = ScreenPoint(x: (point.x - center.x) * share, y: (point.y - center.y) * share)
-            guard let found = projection.coordinate(for: center + way) else { return last }
+            let between = projection.viewport.center.towards(point, Double(step) / Double(count))
+            guard let found = projection.coordinate(for: between) else { return last }
             let place = MercatorPoint(found)
             let east = wrap180((place.x - last.x) * (180 / .pi)) * (.pi / 180)
             last = MercatorPoint(x: last.x + east, y: place.y)

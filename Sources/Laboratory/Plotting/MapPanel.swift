@@ -16,7 +16,8 @@ struct MapPanel {
         let moment: Int
         let layer: Layer
         let step: CameraTimeline.Step
-        let footprint: Footprint
+        /// The ground that it showed.
+        let ground: [MercatorPoint]
     }
 
     /// The equatorial radius of WGS 84, in metres.
@@ -35,8 +36,7 @@ struct MapPanel {
             moments.enumerated().compactMap { index, time -> View? in
                 let timeline = layer.timeline
                 guard let step = timeline.step(at: time), let limits = timeline.limits(at: time) else { return nil }
-                return View(
-                    moment: index, layer: layer, step: step, footprint: Footprint(step, viewport: limits.viewport))
+                return View(moment: index, layer: layer, step: step, ground: step.ground(in: limits.viewport))
             }
         }
         bounds = layers.flatMap { $0.timeline.limits.compactMap(\.targetBounds) }.reduce(into: []) { all, next in
@@ -45,7 +45,7 @@ struct MapPanel {
         let way = Extent(layers.flatMap { $0.timeline.steps.map(\.place) })
         let place = layers.first?.timeline.steps.first?.place ?? MercatorPoint(x: 0, y: 0)
         let others =
-            views.compactMap { Extent($0.footprint.corners) }
+            views.compactMap { Extent($0.ground) }
             + bounds.compactMap { Extent(Self.corners($0, near: place)) }
         frame = MapFrame(way: way ?? .nowhere, others: others, left: left, top: top, width: width)
     }
@@ -101,7 +101,7 @@ struct MapPanel {
     }
 
     private func draw(_ view: View, _ svg: inout SVG) {
-        let spots = frame.spots(view.footprint.corners, of: view.step.place)
+        let spots = frame.spots(view.ground, of: view.step.place)
         guard !frame.isInside(spots) else { return }
         svg.lines(view.layer.styled("view"), [spots], isClosed: true)
         svg.lines(view.layer.styled("far"), [Array(spots[..<2])])
