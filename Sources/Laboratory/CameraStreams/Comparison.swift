@@ -14,6 +14,8 @@ package struct Comparison: Sendable {
         package let difference: Difference
     }
 
+    package let expected: CameraStream
+    package let found: CameraStream
     /// Where the streams first diverge; `nil` if they do not.
     package private(set) var first: Moment?
     /// Where they are farthest apart, relative to the tolerance.
@@ -31,12 +33,12 @@ package struct Comparison: Sendable {
 
     /// Compares streams; distances are measured on the screen of the expected one.
     package init(expected: CameraStream, found: CameraStream, tolerance: Tolerance) {
-        self.tolerance = tolerance
+        (self.expected, self.found, self.tolerance) = (expected, found, tolerance)
         lengthMs = max(expected.endMs, found.endMs)
         var worstExcess = 0.0
         var apartSince: Double?
-        for time in Self.times(expected, found) {
-            guard let moment = Self.nearest(expected, found, at: time, tolerance) else { return }
+        for time in times {
+            guard let moment = nearest(at: time, tolerance) else { return }
             let excess = tolerance.excess(moment.difference)
             if let since = apartSince { apartMs += time - since }
             apartSince = excess > 1 ? time : nil
@@ -52,22 +54,16 @@ package struct Comparison: Sendable {
         if let since = apartSince { apartMs += lengthMs - since }
     }
 
-    /// Returns the distance between streams over time, in points of the screen.
-    package static func distances(expected: CameraStream, found: CameraStream) -> [(timeMs: Double, points: Double)] {
-        times(expected, found).compactMap { time in
-            nearest(expected, found, at: time, .none).map { (time, $0.difference.points) }
-        }
+    /// The distance between the streams over time, in points of the screen.
+    package var distances: [(timeMs: Double, points: Double)] {
+        times.compactMap { time in nearest(at: time, .none).map { (time, $0.difference.points) } }
     }
 
-    /// Returns the times of the samples of either stream, each once.
-    private static func times(_ expected: CameraStream, _ found: CameraStream) -> [Double] {
-        Set((expected.samples + found.samples).map(\.timeMs)).sorted()
-    }
+    /// The times of the samples of either stream, each once.
+    private var times: [Double] { Set((expected.samples + found.samples).map(\.timeMs)).sorted() }
 
     /// Returns both cameras at a time; if the tolerance allows them to be earlier or later, where they are closest.
-    private static func nearest(
-        _ expected: CameraStream, _ found: CameraStream, at time: Double, _ tolerance: Tolerance
-    ) -> Moment? {
+    private func nearest(at time: Double, _ tolerance: Tolerance) -> Moment? {
         var best: (moment: Moment, excess: Double)?
         func consider(_ wanted: CameraSample, _ there: CameraSample) -> Bool {
             let difference = Difference(from: wanted.position, to: there.position, viewport: expected.viewport)

@@ -145,8 +145,7 @@ public func expectCamera(
     guard let failure = comparison.failure else { return true }
     let report = (["\(record.name): \(failure.summary)"] + failure.details).joined(separator: "\n")
     Issue.record("\(report)", sourceLocation: sourceLocation)
-    let picture = Picture(
-        title: record.name, expected: expected.stream, found: record.stream, tolerance: tolerance.tolerance)
+    let picture = Picture(title: record.name, of: comparison)
     Attachment.record(record.bytes, named: "\(record.name).found", sourceLocation: sourceLocation)
     Attachment.record(Array(picture.svg().utf8), named: "\(record.name).svg", sourceLocation: sourceLocation)
     return false

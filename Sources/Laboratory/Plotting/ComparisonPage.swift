@@ -10,12 +10,11 @@ import MapCamera
 package struct ComparedStreams {
     fileprivate let subject: String
     fileprivate let expectation: String
-    private let expected: CameraStream
-    private let found: CameraStream
+    private let comparison: Comparison
     private let expectedLines: [ArraySlice<UInt8>]
     private let foundLines: [ArraySlice<UInt8>]
-    /// `nil` if the bytes have to be the same.
-    private let tolerance: Tolerance?
+    /// Whether the bytes have to be the same.
+    private let isExact: Bool
 
     /// - Parameters:
     ///   - subject: what was tested, as its report calls it.
@@ -23,29 +22,27 @@ package struct ComparedStreams {
     ///   - expectedLines: all lines of the golden file, including blank ones, without line feeds.
     ///   - foundLines: the lines of the found stream; empty if it is not known by lines.
     package init(
-        subject: String, expectation: String, expected: CameraStream, found: CameraStream,
-        expectedLines: [ArraySlice<UInt8>], foundLines: [ArraySlice<UInt8>], tolerance: Tolerance?
+        subject: String, expectation: String, _ comparison: Comparison, isExact: Bool,
+        expectedLines: [ArraySlice<UInt8>], foundLines: [ArraySlice<UInt8>]
     ) {
-        (self.subject, self.expectation, self.tolerance) = (subject, expectation, tolerance)
-        (self.expected, self.found) = (expected, found)
+        (self.subject, self.expectation) = (subject, expectation)
+        (self.comparison, self.isExact) = (comparison, isExact)
         (self.expectedLines, self.foundLines) = (expectedLines, foundLines)
     }
 
     /// Returns the section of the page.
     fileprivate func section(_ number: Int) -> String {
-        let comparison = Comparison(expected: expected, found: found, tolerance: tolerance ?? .none)
-        let picture = Picture(title: subject, expected: expected, found: found, tolerance: tolerance ?? .none)
-        return """
-            <section id="\(number)"><h2>\(safe(subject)): \(safe(expectation))</h2>
-            \(numbers(comparison))
-            \(picture.svg(isWide: true, name: "\(number)"))
-            \(lines(comparison))
-            </section>
+        """
+        <section id="\(number)"><h2>\(safe(subject)): \(safe(expectation))</h2>
+        \(numbers)
+        \(Picture(title: subject, of: comparison).svg(isWide: true, name: "\(number)"))
+        \(lines)
+        </section>
 
-            """
+        """
     }
 
-    private func numbers(_ comparison: Comparison) -> String {
+    private var numbers: String {
         let moments = [
             ("first apart", comparison.first), ("most apart", comparison.worst), ("at the end", comparison.end),
         ]
@@ -61,7 +58,7 @@ package struct ComparedStreams {
         }
         let durations = "\(seconds(comparison.apartMs)) of \(seconds(comparison.lengthMs))"
         let apart = comparison.isSame ? "Nowhere apart" : "Apart for \(durations)"
-        let allowed = tolerance.map { "allowed: \($0.text)" } ?? "the same bytes are expected"
+        let allowed = isExact ? "the same bytes are expected" : "allowed: \(comparison.tolerance.text)"
         return """
             <p>\(apart); \(allowed).</p>
             <table><tr><th></th><th></th><th>latitude</th><th>longitude</th><th>zoom</th><th>bearing</th><th>angle</th></tr>
@@ -77,10 +74,10 @@ package struct ComparedStreams {
         return "<td>\(name)</td>" + numbers.map { "<td>\(SVG.number($0, $1))</td>" }.joined()
     }
 
-    /// Returns both streams around the place where they first differ; empty if they do not.
-    private func lines(_ comparison: Comparison) -> String {
+    /// Both streams around the place where they first differ; empty if they do not.
+    private var lines: String {
         var place = comparison.first.map { ($0.expected.line, $0.found.line) }
-        if tolerance == nil, !foundLines.isEmpty {
+        if isExact, !foundLines.isEmpty {
             let shared = zip(expectedLines, foundLines).prefix { $0 == $1 }.count
             place = expectedLines == foundLines ? nil : (shared + 1, shared + 1)
         }

@@ -1,6 +1,7 @@
 // The upper half of the picture: the target's path on the map, where the target may be, and what the camera showed. For
 // two cameras it shows both, and where they first diverge.
 
+import CameraStreams
 import MapCamera
 
 struct MapPanel {
@@ -8,7 +9,7 @@ struct MapPanel {
     private let layers: [Layer]
     private let views: [View]
     private let bounds: [CoordinateBounds]
-    private let apart: Apart?
+    private let comparison: Comparison?
     private let clipName: String
 
     /// What a camera showed at a moment.
@@ -29,9 +30,10 @@ struct MapPanel {
     ///   - moments: times whose views are shown, in milliseconds of the trace's clock.
     ///   - clip: the name of the rectangle outside which nothing is drawn.
     init(
-        _ layers: [Layer], moments: [Double], apart: Apart?, clip: String, left: Double, top: Double, width: Double
+        _ layers: [Layer], moments: [Double], _ comparison: Comparison?, clip: String, left: Double, top: Double,
+        width: Double
     ) {
-        (self.layers, self.apart, clipName) = (layers, apart, clip)
+        (self.layers, self.comparison, clipName) = (layers, comparison, clip)
         views = layers.flatMap { layer in
             moments.enumerated().compactMap { index, time -> View? in
                 let timeline = layer.timeline
@@ -109,7 +111,7 @@ struct MapPanel {
 
     /// Draws a ring where two paths first diverge, on the turn of the globe where the first path is then.
     private func markApart(_ svg: inout SVG) {
-        guard let first = apart?.comparison.first, let near = layers[0].timeline.step(at: first.timeMs)?.place else {
+        guard let first = comparison?.first, let near = layers[0].timeline.step(at: first.timeMs)?.place else {
             return
         }
         var point = MercatorPoint(first.expected.position.target)

@@ -23,7 +23,8 @@ struct Layer {
 package struct Picture {
     private let layers: [Layer]
     private let title: String
-    private let apart: Apart?
+    /// What is compared; `nil` if there is only one timeline.
+    private let comparison: Comparison?
 
     private static let width = 560.0
     private static let left = 104.0
@@ -31,19 +32,15 @@ package struct Picture {
 
     /// Creates a picture of a timeline.
     package init(of timeline: CameraTimeline) {
-        (layers, title, apart) = ([Layer(timeline: timeline, role: .alone)], timeline.title, nil)
+        (layers, title, comparison) = ([Layer(timeline: timeline, role: .alone)], timeline.title, nil)
     }
 
     /// Creates a picture that compares two streams.
-    package init(title: String, expected: CameraStream, found: CameraStream, tolerance: Tolerance) {
-        let one = CameraTimeline(of: expected)
-        layers = [
-            Layer(timeline: one, role: .expected), Layer(timeline: CameraTimeline(of: found, near: one), role: .found),
-        ]
-        self.title = title
-        apart = Apart(
-            comparison: Comparison(expected: expected, found: found, tolerance: tolerance),
-            distances: Comparison.distances(expected: expected, found: found))
+    package init(title: String, of comparison: Comparison) {
+        let one = CameraTimeline(of: comparison.expected)
+        let other = CameraTimeline(of: comparison.found, near: one)
+        layers = [Layer(timeline: one, role: .expected), Layer(timeline: other, role: .found)]
+        (self.title, self.comparison) = (title, comparison)
     }
 
     /// Returns the picture as SVG 1.1 with CSS; dark if the page is dark.
@@ -54,16 +51,16 @@ package struct Picture {
     package func svg(isWide: Bool = false, name: String = "") -> String {
         let (left, width) = (Self.left, Self.width - Self.left - Self.right)
         let map = MapPanel(
-            layers, moments: moments, apart: apart, clip: "map\(name)", left: left, top: 62, width: width)
+            layers, moments: moments, comparison, clip: "map\(name)", left: left, top: 62, width: width)
         let legend = Legend(
-            of: layers, hasBounds: map.hasBounds, isApart: apart?.comparison.first != nil, left: left,
+            of: layers, hasBounds: map.hasBounds, isApart: comparison?.first != nil, left: left,
             top: map.frame.bottom + 38, width: width)
         let aside = left + Self.width
         func fingers(_ left: Double, below bottom: Double) -> FingerPanel? {
             FingerPanel(layers[0].timeline, clip: "screen\(name)", left: left, top: bottom + 40, width: width)
         }
         func times(_ left: Double, _ top: Double) -> TimePanel {
-            TimePanel(layers, moments: moments, apart: apart, left: left, top: top, width: width)
+            TimePanel(layers, moments: moments, comparison, left: left, top: top, width: width)
         }
         let (fingersPanel, timePanel): (FingerPanel?, TimePanel)
         if isWide {
@@ -99,7 +96,7 @@ package struct Picture {
 
     /// The duration and the numbers of lines and frames; of two streams, where they are apart.
     private var facts: String {
-        if let apart { return apart.facts }
+        if let comparison { return comparison.facts }
         let timeline = layers[0].timeline
         let counts = [counted("\(timeline.events)", "line"), counted("\(timeline.frames)", "frame")]
         let rejected = timeline.rejected > 0 ? ["\(timeline.rejected) rejected"] : []
@@ -111,19 +108,16 @@ package struct Picture {
     private var moments: [Double] {
         let end = layers.map(\.timeline.endMs).max() ?? 0
         guard layers.contains(where: { $0.timeline.steps.count > 1 }) else { return [0] }
-        let rests = apart == nil ? layers[0].timeline.idle.filter { $0 > 0.02 * end && $0 < 0.96 * end } : []
+        let rests = comparison == nil ? layers[0].timeline.idle.filter { $0 > 0.02 * end && $0 < 0.96 * end } : []
         let chosen = rests.count <= 3 ? rests : [1, 3, 5].map { rests[$0 * rests.count / 6] }
         return [0] + chosen + [end]
     }
 }
 
-/// How two streams differ.
-struct Apart {
-    let comparison: Comparison
-    let distances: [(timeMs: Double, points: Double)]
-
-    var facts: String {
-        guard let first = comparison.first, let worst = comparison.worst else { return "nowhere apart" }
+extension Comparison {
+    /// Where two streams are apart, and by how much.
+    fileprivate var facts: String {
+        guard let first, let worst else { return "nowhere apart" }
         return
             "first apart at \(seconds(first.timeMs)) by \(SVG.number(first.difference.points)) points; "
             + "most at \(seconds(worst.timeMs)) by \(SVG.number(worst.difference.points))"

@@ -1,5 +1,6 @@
 // A strip of values over time: its range, and the labels beside it.
 
+import CameraStreams
 import MapCamera
 
 struct Strip {
@@ -69,9 +70,8 @@ struct Strip {
         ) { "\(SVG.number($0))°" }
     }
 
-    static func distance(_ apart: Apart) -> Strip {
-        let values = apart.distances.map(\.points)
-        let allowed = apart.comparison.tolerance.points
+    static func distance(_ values: [Double], _ tolerance: Tolerance) -> Strip {
+        let allowed = tolerance.points
         let most = max(values.max() ?? 0, allowed, 1e-6)
         return Strip(
             nil, "distance",

@@ -8,7 +8,9 @@ import MapCamera
 struct TimePanel {
     private let layers: [Layer]
     private let moments: [Double]
-    private let apart: Apart?
+    private let comparison: Comparison?
+    /// How far two targets are apart over time.
+    private let distances: [(timeMs: Double, points: Double)]
     private let left: Double
     private let width: Double
     private let top: Double
@@ -22,15 +24,16 @@ struct TimePanel {
     private static let pause = 100.0
 
     init(
-        _ layers: [Layer], moments: [Double], apart: Apart?, left: Double, top: Double, width: Double
+        _ layers: [Layer], moments: [Double], _ comparison: Comparison?, left: Double, top: Double, width: Double
     ) {
-        (self.layers, self.moments, self.apart) = (layers, moments, apart)
+        (self.layers, self.moments, self.comparison) = (layers, moments, comparison)
+        distances = comparison?.distances ?? []
         (self.left, self.top, self.width) = (left, top, width)
         duration = max(layers.map(\.timeline.endMs).max() ?? 0, 1)
         kinds = GestureKind.allCases.filter { kind in layers.contains { $0.timeline.bars.contains { $0.kind == kind } }
         }
         var strips = [Strip.zoom(layers), Strip.bearing(layers), Strip.viewingAngle(layers)]
-        if let apart { strips.append(.distance(apart)) }
+        if let comparison { strips.append(.distance(distances.map(\.points), comparison.tolerance)) }
         var next = top
         for index in strips.indices {
             strips[index].top = next
@@ -107,7 +110,7 @@ struct TimePanel {
             let isCrowded = number + 1 < moments.count && x(moments[number + 1]) - x(time) < 9
             if !isCrowded { svg.label("number middle", x(time), top - 23, "\(number + 1)") }
         }
-        if let first = apart?.comparison.first { acrossPanels("apart", at: first.timeMs, &svg) }
+        if let first = comparison?.first { acrossPanels("apart", at: first.timeMs, &svg) }
         let origin = layers[0].timeline.originMs
         let unit = duration < 60_000 ? ", seconds" : ""
         let beginning = origin > 0 ? "; 0 is \(seconds(origin)) of the file" : ""
@@ -142,10 +145,10 @@ struct TimePanel {
                 svg.lines(layer.styled("curve"), [points(strip, layer.timeline) { $0[keyPath: value] }])
             }
         } else {
-            let allowed = apart?.comparison.tolerance.points ?? 0
+            let allowed = comparison?.tolerance.points ?? 0
             if allowed > 0 { svg.line("limit", left, strip.y(allowed), right, strip.y(allowed)) }
-            let distances = apart?.distances.map { Spot(x: x($0.timeMs), y: strip.y($0.points)) } ?? []
-            svg.lines("distance", [Thinning.line(Thinning.columns(distances, width: 0.5), tolerance: 0.1)])
+            let spots = distances.map { Spot(x: x($0.timeMs), y: strip.y($0.points)) }
+            svg.lines("distance", [Thinning.line(Thinning.columns(spots, width: 0.5), tolerance: 0.1)])
         }
     }
 

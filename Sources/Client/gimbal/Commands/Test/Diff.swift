@@ -43,14 +43,11 @@ struct Diff: ParsableCommand {
         var (one, other) = (try LoadedStream(expected, recording), try LoadedStream(found, recording))
         if !one.isRun, other.isRun { one.stream.viewport = other.stream.viewport }
         other.stream.viewport = one.stream.viewport
-        let tolerance = tolerance ?? .none
+        let comparison = Comparison(expected: one.stream, found: other.stream, tolerance: tolerance ?? .none)
         if let plot {
-            let title = "\(expected) and \(found)"
-            let picture = Picture(
-                title: title, expected: one.stream, found: other.stream, tolerance: tolerance)
+            let picture = Picture(title: "\(expected) and \(found)", of: comparison)
             try OutputFile.write(picture.svg(), to: plot, besides: [expected, found])
         }
-        let comparison = Comparison(expected: one.stream, found: other.stream, tolerance: tolerance)
         guard let failure = comparison.failure else { return }
         let output = Output()
         output.add("\(expected) and \(found): \(failure.summary)")

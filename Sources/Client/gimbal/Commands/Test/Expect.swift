@@ -275,13 +275,19 @@ private final class ExpectSession {
         guard case .golden(let file, let tolerance) = statement.kind else { return statement.outcome(of: found.stream) }
         if options.update { return try update(file, found, statement.text) }
         let golden = try golden(file, on: found.stream.viewport)
-        if let plot = options.plot { try draw(golden, found, tolerance ?? .none, to: plot) }
-        if options.html != nil {
-            compared.append(
-                ComparedStreams(
-                    subject: found.name, expectation: statement.text, expected: golden.stream, found: found.stream,
-                    expectedLines: golden.allLines, foundLines: found.allLines,
-                    tolerance: tolerance ?? (found.isRun ? nil : Tolerance.none)))
+        if options.plot ?? options.html != nil {
+            let comparison = Comparison(expected: golden.stream, found: found.stream, tolerance: tolerance ?? .none)
+            if let plot = options.plot {
+                let picture = Picture(title: InputFile.title(of: found.name), of: comparison)
+                try OutputFile.write(picture.svg(), to: plot, besides: [found.name, golden.name])
+            }
+            if options.html != nil {
+                compared.append(
+                    ComparedStreams(
+                        subject: found.name, expectation: statement.text, comparison,
+                        isExact: tolerance == nil && found.isRun, expectedLines: golden.allLines,
+                        foundLines: found.allLines))
+            }
         }
         return Outcome(statement.text, failure(golden, found, tolerance))
     }
@@ -303,14 +309,6 @@ private final class ExpectSession {
         if golden.bytes == found.bytes { return nil }
         let comparison = Comparison(expected: golden.stream, found: found.stream, tolerance: .none)
         return exactFailure(expected: golden.lines, found: found.lines, comparison)
-    }
-
-    private func draw(
-        _ expected: LoadedStream, _ found: LoadedStream, _ tolerance: Tolerance, to file: String
-    ) throws {
-        let title = InputFile.title(of: found.name)
-        let picture = Picture(title: title, expected: expected.stream, found: found.stream, tolerance: tolerance)
-        try OutputFile.write(picture.svg(), to: file, besides: [found.name, expected.name])
     }
 
     /// Rewrites a golden file if it differs, and shows what has changed.
