@@ -138,14 +138,9 @@ import Testing
             let place = camera.projection.place(under: focus)
             let animation = CameraAnimation(.zoomBy(1.5, focus: focus), of: camera, duration: 200, easing: .default)
             guard let animation else { continue }
-            var motion = Motion(animation, at: 0)
-            var goesOn = true
-            while goesOn {
-                goesOn = motion.step(&camera)
-                guard abs(camera.position.target.latitude) < 85 else { break }
-                let now = camera.projection.place(under: focus)
-                let error = hypot((now.x - place.x).remainder(dividingBy: 2 * .pi), now.y - place.y)
-                #expect(error * camera.projection.scale < 1e-5)
+            for frame in frames(Motion(animation, at: 0), of: &camera) {
+                guard abs(frame.position.target.latitude) < 85 else { break }
+                #expect(distance(of: place, from: focus, frame) < 1e-5)
             }
         }
     }

@@ -15,26 +15,12 @@ extension Seeded {
         return Viewport(width: size(&self), height: size(&self), padding: padding)
     }
 
-    /// Returns a zoom range anywhere within the limits.
-    fileprivate mutating func zoomRange() -> ZoomRange {
-        let (a, b) = (number(2...21), number(2...21))
-        guard let range = ZoomRange(min: min(a, b), max: max(a, b)) else {
-            preconditionFailure("the lesser is not above the greater")
-        }
-        return range
-    }
-
     /// Returns a camera constrained by bounds and a zoom range.
     fileprivate mutating func heldCamera() -> Camera {
         var camera = camera()
         camera.setTargetBounds(bounds())
         camera.setZoomRange(zoomRange())
         return camera
-    }
-
-    /// Returns one of the easings, none of which leaves [0, 1].
-    fileprivate mutating func easing() -> Easing {
-        [Easing.default, .linear, .easeIn, .easeOut, .easeInOut][integer(0...4)]
     }
 }
 
@@ -54,12 +40,7 @@ extension Seeded {
                 #expect(moved.position == camera.position, "seed \(seed)")
                 continue
             }
-            var motion = Motion(animation, at: 0)
-            var goesOn = true
-            while goesOn {
-                goesOn = motion.step(&camera)
-                #expect(isWithinConstraints(camera), "seed \(seed): \(update) was at \(camera.position)")
-            }
+            _ = frames(Motion(animation, at: 0), of: &camera, "seed \(seed): \(update)")
             #expect(abs(camera.position.target.latitude - moved.position.target.latitude) < 1e-9, "seed \(seed)")
             #expect(
                 abs(wrap180(camera.position.target.longitude - moved.position.target.longitude)) < 1e-9, "seed \(seed)")
@@ -77,16 +58,11 @@ extension Seeded {
                 let animation = CameraAnimation(
                     .setCamera(position), of: camera, duration: 200, easing: random.easing())
             else { continue }
-            var motion = Motion(animation, at: 0)
-            var rotations: [Double] = []
-            var eastward: [Double] = []
-            var goesOn = true
-            while goesOn {
-                let before = camera.position
-                goesOn = motion.step(&camera)
-                rotations.append(wrap180(camera.position.bearing - before.bearing))
-                eastward.append(wrap180(camera.position.target.longitude - before.target.longitude))
-            }
+            let start = camera.position
+            let positions = [start] + frames(Motion(animation, at: 0), of: &camera).map(\.position)
+            let pairs = zip(positions, positions.dropFirst())
+            let rotations = pairs.map { wrap180($1.bearing - $0.bearing) }
+            let eastward = pairs.map { wrap180($1.target.longitude - $0.target.longitude) }
             for steps in [rotations, eastward] {
                 let whole = steps.reduce(0, +)
                 #expect(abs(whole) < 180 + 1e-9, "seed \(seed): \(whole)")
@@ -207,9 +183,7 @@ extension Seeded {
             camera.apply(.zoomBy(random.number(-6...0), focus: point))
             guard abs(camera.position.target.latitude) < 85 else { continue }
             if camera.position.viewingAngle < angle { fallen += 1 }
-            let now = camera.projection.place(under: point)
-            let error = hypot((now.x - place.x).remainder(dividingBy: 2 * .pi), now.y - place.y)
-            #expect(error * camera.projection.scale < 1e-6, "seed \(seed)")
+            #expect(distance(of: place, from: point, camera) < 1e-6, "seed \(seed)")
         }
         #expect(fallen > 500)
     }
