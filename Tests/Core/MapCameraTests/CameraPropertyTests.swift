@@ -220,32 +220,6 @@ func frames(_ motion: Motion, of camera: inout Camera, _ what: String = "") -> [
         }
     }
 
-    @Test func fittedBoundsAreInsideTheViewportAndTouchIt() throws {
-        var touching = 0
-        for seed in Self.seeds {
-            var random = Seeded(seed)
-            var camera = Camera(viewport: Viewport(width: random.number(200...2000), height: random.number(200...2000)))
-            let bounds = random.bounds()
-            let insets = EdgeInsets(
-                top: random.number(0...60), left: random.number(0...60), bottom: random.number(0...60),
-                right: random.number(0...60))
-            let (position, fits) = camera.position(fitting: bounds, insets: insets)
-            guard fits, let position, position.zoom < 21, abs(position.target.latitude) < 85 else { continue }
-            camera.apply(.fitBounds(bounds, insets: insets))
-            #expect(camera.position == position)
-            let projection = camera.projection
-            let west = MercatorPoint(bounds.southWest)
-            let ground = projection.ground(
-                MercatorPoint(
-                    x: (west.x - projection.target.x).remainder(dividingBy: 2 * .pi), y: west.y - projection.target.y))
-            guard let corner = projection.screenPoint(of: ground), bounds.width < 179 else { continue }
-            let bottom = camera.viewport.height - insets.bottom
-            #expect(corner.x > insets.left - 1e-6 && corner.y < bottom + 1e-6, "seed \(seed): \(corner)")
-            if abs(corner.x - insets.left) < 1e-6 || abs(corner.y - bottom) < 1e-6 { touching += 1 }
-        }
-        #expect(touching > 300)
-    }
-
     @Test func skippingToATimeTakesTheCameraAndTheMotionWhereItsFramesDo() {
         var random = Seeded(41)
         var (kinds, frames) = (Set<Int>(), 0)

@@ -125,11 +125,14 @@ extension Seeded {
             var camera = Camera(viewport: random.viewport())
             camera.setZoomRange(random.zoomRange())
             let bounds = random.bounds()
-            let insets = EdgeInsets(all: random.number(0...20))
+            let insets = EdgeInsets(
+                top: random.number(0...20), left: random.number(0...20), bottom: random.number(0...20),
+                right: random.number(0...20))
             let (position, fits) = camera.position(fitting: bounds, insets: insets)
             // Beyond half the world another copy of a corner is nearest; at the pole the camera may be held back.
             guard let position, bounds.width < 179, abs(position.target.latitude) < 85 else { continue }
             camera.apply(.fitBounds(bounds, insets: insets))
+            #expect(camera.position == position)
             let edges = camera.viewport.padding + insets
             let southWest = try #require(camera.projection.point(for: bounds.southWest))
             let northEast = try #require(camera.projection.point(for: bounds.northEast))
