@@ -117,12 +117,6 @@ import Testing
         #expect(frames == 5 && camera.position == end)
     }
 
-    @Test func halfATurnGoesClockwiseAndEast() {
-        #expect(shortestArc(from: 0, to: 180) == 180)
-        #expect(shortestArc(from: 90, to: 270) == 180)
-        #expect(shortestArc(from: 10, to: 350) == -20)
-    }
-
     @Test func anAnimationToWhereTheCameraIsIsNone() {
         let camera = Camera(position: CameraPosition(target: LatLng(latitude: 10, longitude: 170), zoom: 21))
         for update in [CameraUpdate.zoomIn, .setBearing(360), .setTarget(camera.position.target, zoom: nil)] {
