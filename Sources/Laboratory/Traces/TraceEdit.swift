@@ -182,11 +182,11 @@ extension Trace {
         var pauses: [Double] = []
         let run: TraceRun
         do { run = try TraceRun(camera: header.camera) } catch { throw TraceError("has an invalid camera name") }
-        run.play(try header.asAWhole().bytes + [0x0a]) { _ in }
+        run.play(try header.asAWhole().bytes) { _ in }
         for line in lines {
             var moved = last
             var isRejected = false
-            run.play(line.bytes + [0x0a]) { played in
+            run.play(line.bytes) { played in
                 isRejected = isRejected || played.messages.contains { $0.type == .error }
                 let times = played.messages.compactMap { $0.event?.move?.timeMs }.map { start + $0 }
                 moved = times.last { (line.timeMs ?? last).isPrintedAfter($0) } ?? moved

@@ -37,7 +37,7 @@ final class TraceRecorder {
     func play(_ line: [UInt8], timeMs: Double? = nil, isFirst: Bool = false) -> Bool {
         var isTaken = true
         if isFirst, let timeMs { origin = timeMs }
-        run.play(line + [0x0a]) {
+        run.play(line) {
             for message in $0.messages {
                 if message.type == .error { isTaken = false }
                 handle(message)

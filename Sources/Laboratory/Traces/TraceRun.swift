@@ -1,5 +1,5 @@
-// Plays a trace without a daemon: in the daemon's own hub, in this process, at the highest speed. Takes bytes, passes
-// on the answers and effects of each line, and keeps none of them.
+// Plays a trace without a daemon: in the daemon's own hub, in this process, at the highest speed. Takes lines, passes
+// on the answers and effects of each, and keeps none of them.
 
 import GimbalProtocol
 import Hub
@@ -11,9 +11,7 @@ package final class TraceRun {
         /// The line as it was played, in the last part of its output, which has the answer; `nil` in earlier parts, and
         /// for the output at the end of the file.
         package let line: LineSplitter.Line?
-        /// Answers and events with their line feeds, in the order in which they occurred.
-        package let output: [UInt8]
-        /// The same, line by line.
+        /// Answers and events, in the order in which they occurred.
         package let messages: [ReceivedLine]
 
         /// Returns the requests of the line; none if it was rejected.
@@ -28,7 +26,6 @@ package final class TraceRun {
     private let feeder: Peer
     private let watcher: Peer
     private let camera: String
-    private var splitter = LineSplitter()
     private let following: (HeaderLine) throws -> HeaderLine
     /// Whether a trace has ended, and no other has begun.
     private var isBetween = false
@@ -51,12 +48,12 @@ package final class TraceRun {
         _ = collector.takeAll()
     }
 
-    /// Plays a piece of a trace whose header sets the highest speed.
-    package func play(_ piece: [UInt8], _ body: (Line) throws -> Void) rethrows {
-        try splitter.read(piece) { try play($0, body) }
+    /// Plays a line that has no number.
+    package func play(_ line: [UInt8], _ body: (Line) throws -> Void) rethrows {
+        try play(LineSplitter.Line(number: 0, raw: line[...], text: line[...], isTooLong: false), body)
     }
 
-    /// Plays a line.
+    /// Plays a line of a trace whose header sets the highest speed.
     package func play(_ line: LineSplitter.Line, _ body: (Line) throws -> Void) rethrows {
         var line = line
         if isBetween, !line.isTooLong, let header = try? following(HeaderLine(Array(line.text))) {
@@ -69,7 +66,6 @@ package final class TraceRun {
 
     /// Ends the trace, if it has not ended itself.
     package func finish(_ body: (Line) throws -> Void) rethrows {
-        try splitter.finish { try play($0, body) }
         hub.endOfInput(feeder, at: 0)
         try turn(nil, body)
     }
@@ -90,8 +86,8 @@ package final class TraceRun {
                 events += message.withoutEpoch + [0x0a]
             }
         }
-        run.play(try trace.header.atHighestSpeed(isOnce: true).bytes + [0x0a], collect)
-        for line in trace.lines { run.play(line.bytes + [0x0a], collect) }
+        run.play(try trace.header.atHighestSpeed(isOnce: true).bytes, collect)
+        for line in trace.lines { run.play(line.bytes, collect) }
         run.finish(collect)
         return events
     }
@@ -123,10 +119,9 @@ package final class TraceRun {
     }
 
     private func take(_ line: LineSplitter.Line?) -> Line {
-        let output = collector.takeAll()
-        let messages = output.split(separator: 0x0a).map { ReceivedLine($0) }
+        let messages = collector.takeAll().split(separator: 0x0a).map { ReceivedLine($0) }
         isBetween = isBetween || messages.contains { $0.type == .traceEnded }
-        return Line(line: line, output: output, messages: messages)
+        return Line(line: line, messages: messages)
     }
 
     /// Runs one turn of the hub; the hub's time stands still, and only the trace's clock runs.

@@ -80,7 +80,7 @@ private struct RandomLines {
         var lines = RandomLines(seed: seed)
         let run = try TraceRun(camera: "main")
         let header = #"{"type":"trace","version":1,"speed":"max","gestures":{"tilt":false,"fling":false}}"#
-        run.play(Array((header + "\n").utf8)) { _ in }
+        run.play(Array(header.utf8)) { _ in }
         var reporter = GestureReporter()
         var active = ActiveGestures<Void>(
             GestureSwitches(tilt: false, fling: false).applied(to: .init()))
@@ -88,7 +88,7 @@ private struct RandomLines {
         var compared = 0
         for _ in 0..<400 {
             let line = lines.next()
-            run.play(Array((line + "\n").utf8)) { played in
+            run.play(Array(line.utf8)) { played in
                 for error in played.messages.compactMap(\.error) { Issue.record("\(error): \(line)") }
             }
             let requests = try decoder.decode(Array(line.utf8).span)

@@ -17,9 +17,11 @@ import Traces
         let run = try TraceRun(camera: trace.header.camera)
         var moves: [CameraMove] = []
         var errors: [GimbalError] = []
-        run.play(try trace.header.atHighestSpeed().bytes + trace.bytes.drop { $0 != 0x0a }) { played in
-            moves += played.messages.compactMap { $0.event?.move }
-            errors += played.messages.compactMap(\.error)
+        for line in LineSplitter.lines(of: try trace.header.atHighestSpeed().bytes + trace.bytes.drop { $0 != 0x0a }) {
+            run.play(line) { played in
+                moves += played.messages.compactMap { $0.event?.move }
+                errors += played.messages.compactMap(\.error)
+            }
         }
         #expect(errors.isEmpty, "\(errors)")
         return moves

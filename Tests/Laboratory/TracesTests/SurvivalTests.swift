@@ -21,8 +21,8 @@ private struct Course: Equatable {
     init(_ trace: Trace) throws {
         let run = try TraceRun(camera: trace.header.camera)
         var messages: [ReceivedLine] = []
-        run.play(try trace.header.asAWhole().bytes + [0x0a]) { messages += $0.messages }
-        for line in trace.lines { run.play(line.bytes + [0x0a]) { messages += $0.messages } }
+        run.play(try trace.header.asAWhole().bytes) { messages += $0.messages }
+        for line in trace.lines { run.play(line.bytes) { messages += $0.messages } }
         run.finish { messages += $0.messages }
         let answer = try #require(run.ask(.getCamera()).first { $0.type == .camera })
         self.init(try JSON(String(decoding: answer.bytes, as: UTF8.self)), try Self.events(messages))
