@@ -24,29 +24,20 @@ package struct TestReport: Sendable {
     }
 }
 
-/// A format of reports for programs.
-package enum ReportFormat {
-    /// JUnit's XML, which most CI servers read.
-    case junit
-    /// The Test Anything Protocol, version 14.
-    case tap
-
-    /// - Parameter page: a file that shows more of what failed; JUnit's report names it, as Jenkins and GitLab expect.
-    package func text(of reports: [TestReport], page: String? = nil) -> String {
-        switch self {
-        case .junit: Self.junit(reports, page)
-        case .tap: Self.tap(reports)
-        }
-    }
-
-    private static func junit(_ reports: [TestReport], _ page: String?) -> String {
-        let all = reports.flatMap(\.outcomes)
+/// Reports for programs.
+extension [TestReport] {
+    /// Returns JUnit's XML, which most CI servers read.
+    ///
+    /// - Parameter page: a file that shows more of what failed; the report names it, as Jenkins and GitLab expect.
+    package func junit(page: String? = nil) -> String {
+        func xml(_ text: String) -> String { escapedForXML(text, keepsLines: true) }
+        let all = flatMap(\.outcomes)
         let failed = all.count { $0.failure != nil }
-        let duration = number(reports.reduce(0) { $0 + $1.duration }, 3)
+        let duration = number(reduce(0) { $0 + $1.duration }, 3)
         var text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
         text += "<testsuites name=\"gimbal expect\" tests=\"\(all.count)\" failures=\"\(failed)\" "
         text += "time=\"\(duration)\">\n"
-        for report in reports {
+        for report in self {
             let name = xml(report.subject)
             text += "  <testsuite name=\"\(name)\" tests=\"\(report.outcomes.count)\" "
             text += "failures=\"\(report.failures.count)\" errors=\"0\" skipped=\"0\" "
@@ -68,10 +59,11 @@ package enum ReportFormat {
         return text + "</testsuites>\n"
     }
 
-    private static func tap(_ reports: [TestReport]) -> String {
-        var text = "TAP version 14\n1..\(reports.reduce(0) { $0 + $1.outcomes.count })\n"
+    /// The Test Anything Protocol, version 14.
+    package var tap: String {
+        var text = "TAP version 14\n1..\(reduce(0) { $0 + $1.outcomes.count })\n"
         var number = 0
-        for report in reports {
+        for report in self {
             for outcome in report.outcomes {
                 number += 1
                 let name = "\(report.subject): \(outcome.name)".replacing("#", with: "\\#").replacing("\n", with: " ")
@@ -84,6 +76,4 @@ package enum ReportFormat {
         }
         return text
     }
-
-    private static func xml(_ text: String) -> String { escapedForXML(text, keepsLines: true) }
 }

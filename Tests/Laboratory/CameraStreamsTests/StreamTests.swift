@@ -216,7 +216,7 @@ func eastward(_ count: Int, zoom: Double = 10, step: Double = 20, startMs: Doubl
 
     @Test func aReportIsReadableAsTAP() {
         #expect(
-            ReportFormat.tap.text(of: reports) == """
+            reports.tap == """
                 TAP version 14
                 1..2
                 ok 1 - a&b.ndjson: moves 1
@@ -243,7 +243,7 @@ func eastward(_ count: Int, zoom: Double = 10, step: Double = 20, startMs: Doubl
             """
         let (status, output, errors) = try DaemonProcess.run(
             URL(fileURLWithPath: "/usr/bin/python3"), ["-c", script],
-            input: Array(ReportFormat.junit.text(of: reports).utf8))
+            input: Array(reports.junit().utf8))
         #expect(status == 0, "\(errors)")
         #expect(output == "2 1 a&b.ndjson a&b.ndjson\nat end zoom <4> apart \"here\" 3 None\n")
     }

@@ -94,13 +94,13 @@ struct Expect: ParsableCommand {
             }
         }
         if tap {
-            output.add(PrintableText(lines: String(ReportFormat.tap.text(of: reports).dropLast())))
+            output.add(PrintableText(lines: String(reports.tap.dropLast())))
         } else {
             for line in reports.flatMap(\.lines) { output.add(PrintableText(line)) }
         }
         try output.flush()
         if let junit {
-            try OutputFile.write(ReportFormat.junit.text(of: reports, page: html), to: junit, besides: files)
+            try OutputFile.write(reports.junit(page: html), to: junit, besides: files)
         }
         if let html {
             let page = ComparisonPage.text(of: reports, session.compared)
