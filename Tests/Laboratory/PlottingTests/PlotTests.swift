@@ -14,6 +14,8 @@ private final class ReadPicture: NSObject, XMLParserDelegate {
         let name: String
         let attributes: [String: String]
         var text = ""
+
+        func number(_ name: String) -> Double? { attributes[name].flatMap(Double.init) }
     }
 
     /// All elements except the legend, which has a sample of everything.
@@ -64,8 +66,8 @@ private final class ReadPicture: NSObject, XMLParserDelegate {
 
     /// Returns a place on the map in degrees; the longitude is not wrapped.
     func place(_ spot: (x: Double, y: Double)) throws -> (latitude: Double, longitude: Double) {
-        let map = try #require(all("map").first).attributes
-        func fact(_ name: String) throws -> Double { try #require(map["data-\(name)"].flatMap(Double.init)) }
+        let map = try #require(all("map").first)
+        func fact(_ name: String) throws -> Double { try #require(map.number("data-\(name)")) }
         let scale = try fact("units-per-radian")
         let north = asinh(tan(try fact("north") * .pi / 180))
         let y = north - (spot.y - (try fact("top"))) / scale
@@ -114,7 +116,7 @@ private final class ReadPicture: NSObject, XMLParserDelegate {
         #expect(targets.count > 100)
         let spots = ["fingers", "glide"].flatMap { picture.lines("way \($0)") }.flatMap { $0 }
         #expect(spots.count > 2)
-        let scale = try #require(picture.all("map").first?.attributes["data-units-per-radian"].flatMap(Double.init))
+        let scale = try #require(picture.all("map").first?.number("data-units-per-radian"))
         for spot in spots {
             let place = try picture.place(spot)
             // In units of the picture, which prints hundredths of them.
@@ -127,20 +129,13 @@ private final class ReadPicture: NSObject, XMLParserDelegate {
             #expect(nearest < 0.02)
         }
         let last = try #require(targets.last)
-        let dots = try picture.all("dot").map { dot in
-            try picture.place(
-                (
-                    try #require(dot.attributes["cx"].flatMap(Double.init)),
-                    try #require(dot.attributes["cy"].flatMap(Double.init))
-                ))
-        }
-        let end = try #require(dots.last)
+        let dot = try #require(picture.all("dot").last)
+        let end = try picture.place((#require(dot.number("cx")), #require(dot.number("cy"))))
         #expect(abs(end.latitude - last.latitude) < 0.03 / scale * 180 / .pi)
     }
 
     @Test func noLineGoesAcrossTheMapAtTheAntimeridian() throws {
-        let picture = try ReadPicture(
-            try plot([Files.sample("antimeridian")]).output)
+        let picture = try ReadPicture(try plot([Files.sample("antimeridian")]).output)
         #expect(picture.all("bounds").count == 1)
         let longitudes = try picture.lines("way fingers").flatMap { $0 }.map { try picture.place($0).longitude }
         // On both sides of 180°, within the bounds, on one sheet.
@@ -198,9 +193,7 @@ private final class ReadPicture: NSObject, XMLParserDelegate {
                 // A picture prints hundredths of its units.
                 let isThere = (-3...3).contains { east in
                     (-3...3).contains { north in
-                        corners.contains([near[0] + east, near[1] + north])
-                            || abs(near[0]) > 17_990 && corners.contains([near[0] + east - 36_000, near[1] + north])
-                            || abs(near[0]) > 17_990 && corners.contains([near[0] + east + 36_000, near[1] + north])
+                        [0, -36_000, 36_000].contains { corners.contains([near[0] + east + $0, near[1] + north]) }
                     }
                 }
                 #expect(isThere, "\(place)")
@@ -246,7 +239,7 @@ private final class ReadPicture: NSObject, XMLParserDelegate {
             {"type":"move","timeMs":0,"update":{"kind":"zoom-to","zoom":14}}
             """
         let picture = try ReadPicture(try plot(["-"], input: trace).output)
-        let heights = picture.all("frame").compactMap { $0.attributes["height"].flatMap(Double.init) }
+        let heights = picture.all("frame").compactMap { $0.number("height") }
         // The map, the three strips, the rows.
         #expect(heights.count == 5 && heights[1] == 74 && heights[2] == 18 && heights[3] == 18)
         #expect(picture.texts.contains("90°") && picture.texts.count { $0 == "stays as it is" } == 2)
@@ -254,11 +247,9 @@ private final class ReadPicture: NSObject, XMLParserDelegate {
 
     @Test func noLineGoesThroughATitle() throws {
         let picture = try ReadPicture(try plot([Self.samples[0].path]).output)
-        let frames = picture.all("frame").compactMap { frame -> ClosedRange<Double>? in
-            guard let y = frame.attributes["y"].flatMap(Double.init), let height = frame.attributes["height"] else {
-                return nil
-            }
-            return y...y + (Double(height) ?? 0)
+        let frames = try picture.all("frame").map { frame in
+            let y = try #require(frame.number("y"))
+            return try y...y + #require(frame.number("height"))
         }
         let lines = picture.lines("moment")
         #expect(!lines.isEmpty)
@@ -270,7 +261,7 @@ private final class ReadPicture: NSObject, XMLParserDelegate {
         let (plain, wide) = (try plot([trace]).output, try plot([trace, "--wide"]).output)
         for (svg, offset) in [(plain, 0.0), (wide, 560)] {
             let picture = try ReadPicture(svg)
-            let lefts = ["map", "times"].map { picture.all($0).first?.attributes["data-left"].flatMap(Double.init) }
+            let lefts = ["map", "times"].map { picture.all($0).first?.number("data-left") }
             #expect(try #require(lefts[1]) - #require(lefts[0]) == offset)
         }
     }
@@ -298,8 +289,7 @@ private final class ReadPicture: NSObject, XMLParserDelegate {
         for step in 0...20 { recording += touches("touchmove", step * 10, [(1, 100 + step * 10, 200), (2, 100, 700)]) }
         recording += touches("touchmove", 210, [(1, 300, 200)]) + touches("touchcancel", 220, [])
         let picture = try ReadPicture(try plot(["-"], input: recording).output)
-        let panel = try #require(picture.all("fingers").first)
-        let scale = try #require(panel.attributes["data-units-per-point"].flatMap(Double.init))
+        let scale = try #require(picture.all("fingers").first?.number("data-units-per-point"))
         let drag = picture.lines("track t0")
         #expect(drag.count == 3 && abs(abs(drag[0][0].x - (drag[0].last?.x ?? 0)) - 200 * scale) < 0.02)
         #expect(picture.all("landed t0").count == 1 && picture.all("lifted t0").isEmpty)
