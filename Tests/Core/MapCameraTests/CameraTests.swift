@@ -106,15 +106,11 @@ import Testing
             position: CameraPosition(target: LatLng(latitude: 10, longitude: 170), zoom: 5, bearing: 350))
         let end = CameraPosition(target: LatLng(latitude: -10, longitude: -170), zoom: 7, bearing: 20, viewingAngle: 30)
         let animation = try #require(CameraAnimation(.setCamera(end), of: camera, duration: 100, easing: .linear))
-        var motion = Motion(animation, at: 500)
+        let motion = Motion(animation, at: 500)
         #expect(abs(motion.nextFrame - (500 + 1000.0 / 60)) < 1e-9)
-        var frames = 0
-        while motion.step(&camera) {
-            frames += 1
-            #expect(abs(camera.position.target.longitude) >= 170)
-            #expect(camera.position.bearing >= 350 || camera.position.bearing <= 20)
-        }
-        #expect(frames == 5 && camera.position == end)
+        let positions = frames(motion, of: &camera).map(\.position)
+        #expect(positions.allSatisfy { abs($0.target.longitude) >= 170 && ($0.bearing >= 350 || $0.bearing <= 20) })
+        #expect(positions.count == 6 && positions.last == end)
     }
 
     @Test func anAnimationToWhereTheCameraIsIsNone() {
