@@ -126,13 +126,10 @@ extension Comparison {
 
 /// The legend; it explains only the marks that the picture has.
 private struct Legend {
-    private enum Sign {
-        case way(Cause)
-        case layer(Layer)
-        case bounds, view, limit, started, idle, apart
-    }
+    /// Draws a sample at the left end and in the middle of its height.
+    private typealias Sample = (inout SVG, _ x: Double, _ y: Double) -> Void
 
-    private var rows: [[(sign: Sign, text: String, x: Double)]] = [[]]
+    private var rows: [[(text: String, x: Double, sample: Sample)]] = [[]]
     private let top: Double
 
     private static let rowHeight = 19.0
@@ -141,30 +138,42 @@ private struct Legend {
 
     init(of layers: [Layer], hasBounds: Bool, isApart: Bool, left: Double, top: Double, width: Double) {
         self.top = top
-        var items: [(Sign, String)] = []
-        for layer in layers {
-            if layer.role == .alone {
-                items += Cause.allCases.filter(layer.timeline.has).map { (.way($0), $0.legend) }
-            } else {
-                items.append((.layer(layer), layer.role.rawValue))
-            }
-        }
-        items += [(.view, "view, its top thick")]
-        if hasBounds { items.append((.bounds, "target bounds")) }
-        if layers.count == 1 { items += [(.limit, "limit")] }
-        if isApart { items += [(.apart, "first apart")] }
-        if layers.contains(where: { !$0.timeline.started.isEmpty }) {
-            items += [(.started, "start of a move"), (.idle, "at rest")]
-        }
         var x = left
-        for (sign, text) in items {
+        func add(_ text: String, _ sample: @escaping Sample) {
             let wide = 30 + Self.letter * Double(text.count) + 14
             if x + wide - 14 > left + width {
                 rows.append([])
                 x = left
             }
-            rows[rows.count - 1].append((sign, text, x))
+            rows[rows.count - 1].append((text, x, sample))
             x += wide
+        }
+        for layer in layers where layer.role == .alone {
+            for cause in Cause.allCases where layer.timeline.has(cause) {
+                add(cause.legend) { svg, x, y in
+                    if cause != .command { svg.rect("band \(cause.rawValue)", x, y - 5, 22, 10) }
+                    svg.line("way \(cause.rawValue)", x + 2, y, x + 20, y)
+                }
+            }
+        }
+        for layer in layers where layer.role != .alone {
+            add(layer.role.rawValue) { svg, x, y in svg.line(layer.styled("way"), x + 2, y, x + 20, y) }
+        }
+        add("view, its top thick") { svg, x, y in
+            svg.rect("view", x + 4, y - 5, 14, 10)
+            svg.line("far", x + 4, y - 5, x + 18, y - 5)
+        }
+        if hasBounds { add("target bounds") { svg, x, y in svg.line("bounds", x, y, x + 22, y) } }
+        if layers.count == 1 {
+            add("limit") { svg, x, y in
+                svg.rect("beyond", x, y - 5, 22, 5)
+                svg.line("limit", x, y, x + 22, y)
+            }
+        }
+        if isApart { add("first apart") { svg, x, y in svg.circle("apart", x + 12, y, 6) } }
+        if layers.contains(where: { !$0.timeline.started.isEmpty }) {
+            add("start of a move") { svg, x, y in svg.lines("started", [Mark.started(x + 12, y)], isClosed: true) }
+            add("at rest") { svg, x, y in svg.lines("idle", [Mark.idle(x + 20, y)], isClosed: true) }
         }
     }
 
@@ -175,29 +184,10 @@ private struct Legend {
             for (index, row) in rows.enumerated() {
                 let y = top + Double(index) * Self.rowHeight
                 for item in row {
-                    draw(item.sign, item.x, y - 4, &svg)
+                    item.sample(&svg, item.x, y - 4)
                     svg.label("legend", item.x + 28, y, item.text)
                 }
             }
-        }
-    }
-
-    private func draw(_ sign: Sign, _ x: Double, _ y: Double, _ svg: inout SVG) {
-        switch sign {
-        case .way(let cause):
-            if cause != .command { svg.rect("band \(cause.rawValue)", x, y - 5, 22, 10) }
-            svg.line("way \(cause.rawValue)", x + 2, y, x + 20, y)
-        case .layer(let layer): svg.line(layer.styled("way"), x + 2, y, x + 20, y)
-        case .apart: svg.circle("apart", x + 12, y, 6)
-        case .bounds: svg.line("bounds", x, y, x + 22, y)
-        case .view:
-            svg.rect("view", x + 4, y - 5, 14, 10)
-            svg.line("far", x + 4, y - 5, x + 18, y - 5)
-        case .limit:
-            svg.rect("beyond", x, y - 5, 22, 5)
-            svg.line("limit", x, y, x + 22, y)
-        case .started: svg.lines("started", [Mark.started(x + 12, y)], isClosed: true)
-        case .idle: svg.lines("idle", [Mark.idle(x + 20, y)], isClosed: true)
         }
     }
 }
