@@ -225,7 +225,7 @@ struct FollowedPath {
         var samples: [Sample] = []
         func add(_ distance: Double, _ timeMs: Double) {
             let (x, y) = smoothed(distance)
-            let (from, to) = (place(max(distance - look, 0)), place(min(distance + look, length)))
+            let (from, to) = (point(at: max(distance - look, 0)), point(at: min(distance + look, length)))
             let last = samples.last?.bearing ?? 0
             let (east, north) = (to.x - from.x, to.y - from.y)
             let isClear = Elementary.hypot(east, north) > look / 16
@@ -249,28 +249,22 @@ struct FollowedPath {
     /// Returns the mean of the line around a place on it, over less and less of the line towards its ends.
     private func smoothed(_ distance: Double) -> (x: Double, y: Double) {
         let around = min(Self.smoothing, distance, length - distance)
-        guard around > 1e-3 else { return place(distance) }
-        let (from, to) = (sum(distance - around), sum(distance + around))
+        guard around > 1e-3 else {
+            let point = point(at: distance)
+            return (point.x, point.y)
+        }
+        let (from, to) = (point(at: distance - around).sum, point(at: distance + around).sum)
         return ((to.x - from.x) / (2 * around), (to.y - from.y) / (2 * around))
     }
 
-    private func place(_ distance: Double) -> (x: Double, y: Double) {
-        let (index, share) = segment(at: distance)
-        return (x[index] + (x[index + 1] - x[index]) * share, y[index] + (y[index + 1] - y[index]) * share)
-    }
-
-    private func sum(_ distance: Double) -> (x: Double, y: Double) {
-        let (index, share) = segment(at: distance)
-        let (here, length) = (place(distance), (along[index + 1] - along[index]) * share)
-        return (
-            sums[index].x + (x[index] + here.x) / 2 * length, sums[index].y + (y[index] + here.y) / 2 * length
-        )
-    }
-
-    /// Returns the segment at a distance along the line, and the share of it before that distance.
-    private func segment(at distance: Double) -> (index: Int, share: Double) {
+    /// Returns the point at a distance along the line, and the integral of the positions up to it.
+    private func point(at distance: Double) -> (x: Double, y: Double, sum: (x: Double, y: Double)) {
         let index = min(max(along.partitioningIndex { $0 > distance } - 1, 0), along.count - 2)
-        let length = along[index + 1] - along[index]
-        return (index, length > 0 ? min(max((distance - along[index]) / length, 0), 1) : 0)
+        let (startX, startY, whole) = (x[index], y[index], along[index + 1] - along[index])
+        let share = whole > 0 ? min(max((distance - along[index]) / whole, 0), 1) : 0
+        let (x, y) = (startX + (x[index + 1] - startX) * share, startY + (y[index + 1] - startY) * share)
+        let length = whole * share
+        let sum = (sums[index].x + (startX + x) / 2 * length, sums[index].y + (startY + y) / 2 * length)
+        return (x, y, sum)
     }
 }
