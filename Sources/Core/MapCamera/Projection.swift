@@ -54,7 +54,7 @@ public struct Projection: Sendable {
         highest = sinTilt > 0 ? center.y - 0.95 * distance * cosTilt / sinTilt : -.infinity
     }
 
-    // MARK: Screen and ground
+    // MARK: Screen, ground and plane
 
     /// Returns the ground under a screen point; `nil` at or above the horizon.
     @inline(__always)
@@ -64,15 +64,6 @@ public struct Projection: Sendable {
         guard depth > 0 else { return nil }
         let v = distance * y / depth
         return GroundOffset(u: x * (distance - v * sinTilt) / distance, v: v)
-    }
-
-    /// Returns the screen point of an offset on the ground; `nil` beside or behind the camera.
-    func screenPoint(of ground: GroundOffset) -> ScreenPoint? {
-        let depth = distance - ground.v * sinTilt
-        guard depth > 0 else { return nil }
-        return ScreenPoint(
-            x: center.x + distance * ground.u / depth,
-            y: center.y + distance * ground.v * cosTilt / depth)
     }
 
     /// Lowers a point to where a gesture can still grab the ground.
@@ -90,20 +81,12 @@ public struct Projection: Sendable {
             v: dv)
     }
 
-    // MARK: Ground and plane
-
     /// Converts an offset on the ground to a vector of the Mercator plane.
     @inline(__always)
     func plane(_ ground: GroundOffset) -> MercatorPoint {
         MercatorPoint(
             x: (ground.u * cosBearing - ground.v * sinBearing) / scale,
             y: -(ground.u * sinBearing + ground.v * cosBearing) / scale)
-    }
-
-    /// Converts a vector of the Mercator plane to an offset on the ground.
-    func ground(_ plane: MercatorPoint) -> GroundOffset {
-        let (east, south) = (plane.x * scale, -plane.y * scale)
-        return GroundOffset(u: east * cosBearing + south * sinBearing, v: south * cosBearing - east * sinBearing)
     }
 
     // MARK: For gestures, inlined so that a pan copies no projection
@@ -131,8 +114,13 @@ public struct Projection: Sendable {
         let limited = LatLng(
             latitude: coordinate.latitude.clamped(to: -90 + 1e-9...90 - 1e-9), longitude: coordinate.longitude)
         let place = MercatorPoint(limited)
-        let east = wrap180((place.x - target.x) * (180 / .pi)) * (.pi / 180)
-        return screenPoint(of: ground(MercatorPoint(x: east, y: place.y - target.y)))
+        // The offset on the ground: to the east and south, then to the right and down the screen.
+        let east = wrap180((place.x - target.x) * (180 / .pi)) * (.pi / 180) * scale
+        let south = -(place.y - target.y) * scale
+        let (u, v) = (east * cosBearing + south * sinBearing, south * cosBearing - east * sinBearing)
+        let depth = distance - v * sinTilt
+        guard depth > 0 else { return nil }
+        return ScreenPoint(x: center.x + distance * u / depth, y: center.y + distance * v * cosTilt / depth)
     }
 
     /// Returns the coordinate under a screen point, with wrapped longitude; `nil` if the point shows no ground.
