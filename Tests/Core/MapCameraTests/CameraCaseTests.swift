@@ -7,6 +7,11 @@ import Testing
 
 @testable import MapCamera
 
+/// Returns the cases of a file.
+func cases(_ name: String) throws -> [JSON] {
+    try Files.text("Tests/Core/MapCameraTests/Cases/\(name).ndjson").split(separator: "\n").map { try JSON($0) }
+}
+
 /// Returns a number of a case.
 func number(_ json: JSON?) throws -> Double { try #require(json?.number) }
 
@@ -21,17 +26,22 @@ func position(_ json: JSON?) throws -> CameraPosition {
         viewingAngle: try number(json?["pitch"]))
 }
 
+/// Returns the viewport of a case.
+func viewport(_ json: JSON) throws -> Viewport {
+    let (size, padding) = (json["viewport"], json["camera"]?["padding"])
+    return Viewport(
+        width: try number(size?["width"]), height: try number(size?["height"]),
+        padding: EdgeInsets(
+            top: padding?["top"]?.number ?? 0, left: padding?["left"]?.number ?? 0,
+            bottom: padding?["bottom"]?.number ?? 0, right: padding?["right"]?.number ?? 0))
+}
+
 @Suite struct CameraCaseTests {
     private static let tolerance = 1e-6
-    private static let cases: [JSON] =
-        (try? Files.text("Tests/Core/MapCameraTests/Cases/camera-cases.ndjson").split(separator: "\n").map {
-            try JSON($0)
-        })
-        ?? []
 
     @Test func projectionsAreExactToAMillionthOfAPoint() throws {
         var count = 0
-        for testCase in Self.cases {
+        for testCase in try cases("camera-cases") {
             guard let error = try Self.projectionError(of: testCase) else { continue }
             #expect(error < Self.tolerance, "\(testCase["id"]?.string ?? "?") is off by \(error) points")
             count += 1
@@ -41,9 +51,9 @@ func position(_ json: JSON?) throws -> CameraPosition {
 
     @Test func movedCamerasAreExactToAMillionthOfAPoint() throws {
         var (count, constrained) = (0, 0)
-        for testCase in Self.cases {
+        for testCase in try cases("camera-cases") {
             guard let updates = try Self.updates(of: testCase) else { continue }
-            let viewport = try Self.viewport(testCase)
+            let viewport = try viewport(testCase)
             let start = try position(testCase["camera"])
             let wanted = try position(testCase["exact"]?["camera"])
             // The cases ignore constraints: a camera may not be allowed at the start or the end.
@@ -126,14 +136,5 @@ func position(_ json: JSON?) throws -> CameraPosition {
 
     private static func point(_ json: JSON?) throws -> ScreenPoint {
         ScreenPoint(x: try number(json?["x"]), y: try number(json?["y"]))
-    }
-
-    private static func viewport(_ json: JSON) throws -> Viewport {
-        let (size, padding) = (json["viewport"], json["camera"]?["padding"])
-        return Viewport(
-            width: try number(size?["width"]), height: try number(size?["height"]),
-            padding: EdgeInsets(
-                top: padding?["top"]?.number ?? 0, left: padding?["left"]?.number ?? 0,
-                bottom: padding?["bottom"]?.number ?? 0, right: padding?["right"]?.number ?? 0))
     }
 }

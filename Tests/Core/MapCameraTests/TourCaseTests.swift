@@ -8,15 +8,9 @@ import Testing
 @testable import MapCamera
 
 @Suite struct TourCaseTests {
-    private static let tolerance = 1e-9
-
-    private static func cases() throws -> [JSON] {
-        try Files.text("Tests/Core/MapCameraTests/Cases/tour-cases.ndjson").split(separator: "\n").map { try JSON($0) }
-    }
-
     @Test func flightsAndToursAreExactToABillionthOfADegree() throws {
-        var (cases, cameras) = (0, 0)
-        for testCase in try Self.cases() {
+        var (count, cameras) = (0, 0)
+        for testCase in try cases("tour-cases") {
             let name = testCase["id"]?.string ?? "?"
             let tour = try Self.tour(of: testCase)
             let duration = try number(testCase["exact"]?["durationMs"])
@@ -26,18 +20,16 @@ import Testing
             #expect(times.count == wanted.count)
             for (time, camera) in zip(times, wanted) {
                 let error = try Self.distance(tour.pose(at: try number(time)), try position(camera))
-                #expect(error < Self.tolerance, "\(name) is off by \(error) at \(time.text) ms")
+                #expect(error < 1e-9, "\(name) is off by \(error) at \(time.text) ms")
                 cameras += 1
             }
-            cases += 1
+            count += 1
         }
-        #expect(cases == 96 && cameras == 576)
+        #expect(count == 96 && cameras == 576)
     }
 
     private static func tour(of testCase: JSON) throws -> Tour {
-        let size = testCase["viewport"]
-        let viewport = Viewport(width: try number(size?["width"]), height: try number(size?["height"]))
-        let camera = Camera(position: try position(testCase["camera"]), viewport: viewport)
+        let camera = Camera(position: try position(testCase["camera"]), viewport: try viewport(testCase))
         let stops = try #require(testCase["stops"]?.array)
         return try #require(Tour(try stops.map(stop), of: camera))
     }
