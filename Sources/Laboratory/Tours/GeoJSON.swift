@@ -71,22 +71,17 @@ enum GeoJSON {
     ) throws(TourFileError) -> FollowedLine {
         var line = FollowedLine(name: feature.name)
         let times = feature.times?.array.flatMap { $0.count == points.count ? $0 : nil }
-        for (index, point) in points.enumerated() {
-            guard let numbers = point.array, numbers.count >= 2, let longitude = numbers[0].number,
+        for (index, position) in points.enumerated() {
+            guard let numbers = position.array, numbers.count >= 2, let longitude = numbers[0].number,
                 let latitude = numbers[1].number, (-360...360).contains(longitude), (-90...90).contains(latitude)
             else {
                 throw TourFileError(
                     "\(path)[\(index)] must be longitude and latitude, -360 to 360 and -90 to 90, such as [11.57, 48.13]"
                 )
             }
-            let place = LatLng(latitude: latitude, longitude: wrap180(longitude))
-            let time = times?[index].string
-            line.points.append(
-                FollowedLine.Point(
-                    place: place,
-                    timeMs: try time.map { text throws(TourFileError) in
-                        try WrittenDate.milliseconds(text, line: nil)
-                    }))
+            var point = FollowedLine.Point(place: LatLng(latitude: latitude, longitude: wrap180(longitude)))
+            if let time = times?[index].string { point.timeMs = try WrittenDate.milliseconds(time, line: nil) }
+            line.points.append(point)
         }
         return line
     }

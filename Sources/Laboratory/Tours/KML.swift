@@ -61,7 +61,10 @@ struct KMLReader {
             switch element.name {
             case "FlyTo": if let keyframe = try readFlyTo(element) { tour.keyframes.append(keyframe) }
             case "Wait":
-                let wait = try readWait()
+                var wait = 0.0
+                while let part = try xml.nextChild() {
+                    if part.name == "duration" { wait = try readDuration(part) } else { try xml.skip(part) }
+                }
                 guard let last = tour.keyframes.indices.last else {
                     notes.add(line: element.line, "a <gx:Wait> before the first <gx:FlyTo> is left out")
                     continue
@@ -82,14 +85,6 @@ struct KMLReader {
                 try xml.skip(element)
             }
         }
-    }
-
-    private mutating func readWait() throws(TourFileError) -> Double {
-        var milliseconds = 0.0
-        while let element = try xml.nextChild() {
-            if element.name == "duration" { milliseconds = try readDuration(element) } else { try xml.skip(element) }
-        }
-        return milliseconds
     }
 
     /// Reads seconds as milliseconds, rounded to a microsecond.
