@@ -68,11 +68,7 @@ extension Trace {
 
     /// Changes the objects of every valid line; the others stay as they are.
     private mutating func mapObjects(_ change: (inout JSONObject) -> Void) {
-        for index in lines.indices where !lines[index].requests.isEmpty {
-            guard let value = try? JSONValue(lines[index].bytes) else { continue }
-            let changed = value.withObjects(change)
-            if changed != value { lines[index] = Line(changed.bytes) }
-        }
+        for index in lines.indices where !lines[index].requests.isEmpty { lines[index].mapObjects(change) }
     }
 
     // MARK: Place
@@ -156,7 +152,8 @@ extension Trace {
             guard let time = lines[index].timeMs else { continue }
             // A daemon rejects a line that goes back in time.
             if time - start >= moved.last?.from ?? 0 { moved.append((time - start, time - start - shift)) }
-            if shift > 0 { lines[index].set(timeMs: time - shift) }
+            guard shift > 0 else { continue }
+            lines[index].mapObjects { if $0["timeMs"] != nil { $0["timeMs"] = .time(time - shift) } }
         }
         // Pauses are shortened at their ends.
         try changeHeaderTimes { name, time in
@@ -209,17 +206,17 @@ extension Trace {
 }
 
 extension Trace.Line {
-    /// Sets the time of the line, in milliseconds.
-    package mutating func set(timeMs: Double) {
+    /// Changes the objects of the line; a line that stays the same keeps its bytes.
+    mutating func mapObjects(_ change: (inout JSONObject) -> Void) {
         guard let value = try? JSONValue(bytes) else { return }
-        let changed = value.withObjects { if $0["timeMs"] != nil { $0["timeMs"] = .time(timeMs) } }
-        self = Trace.Line(changed.bytes)
+        let changed = value.withObjects(change)
+        if changed != value { self = Trace.Line(changed.bytes) }
     }
 }
 
 extension JSONValue {
     /// Returns the value with its object changed; if it is an array, with each of its objects changed.
-    func withObjects(_ change: (inout JSONObject) -> Void) -> JSONValue {
+    fileprivate func withObjects(_ change: (inout JSONObject) -> Void) -> JSONValue {
         if let array { return .array(array.map { $0.withObjects(change) }) }
         guard case .object(var object) = self else { return self }
         change(&object)

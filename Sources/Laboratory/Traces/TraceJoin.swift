@@ -28,7 +28,12 @@ extension Trace {
                 if let change = try change(from: rest.header, to: beginning, timeMs: offset) {
                     joined?.lines.append(Line(change))
                 }
-                joined?.lines += try recorder.lines.map { Line(try shifted($0, by: offset)) }
+                for var line in recorder.lines {
+                    line.mapObjects { object in
+                        if let time = object["timeMs"]?.number { object["timeMs"] = .number(time + offset) }
+                    }
+                    joined?.lines.append(line)
+                }
             } else {
                 var header = trace.header
                 try header.set(["fromMs", "untilMs", "durationMs"].map { ($0, nil) })
@@ -54,13 +59,5 @@ extension Trace {
         if new.position != old.position || !changes.isEmpty { changes.append(.move(.setCamera(new.position))) }
         guard !changes.isEmpty else { return nil }
         return try Array(ClientRequest.line(batch: changes, timeMs: timeMs).dropLast())
-    }
-
-    /// Returns the line at a later time.
-    private static func shifted(_ line: Line, by offset: Double) throws -> [UInt8] {
-        let shifted = try JSONValue(line.bytes).withObjects { object in
-            if let time = object["timeMs"]?.number { object["timeMs"] = .number(time + offset) }
-        }
-        return shifted.bytes
     }
 }
