@@ -55,7 +55,14 @@ package struct MCAPRecording {
         for message in messages {
             guard let event = message.event else { continue }
             if let changed, event.timeMs.map({ $0 >= changeMs }) ?? false { viewport = changed }
-            add(event, message)
+            if case .reset(let reset) = event {
+                // A trace that follows another begins where that one ended.
+                if nowUs > 0 { startUs = nowUs - reset.timeMs * 1000 }
+                add(message, of: reset.camera, reset.position, atMs: reset.timeMs, isChange: true)
+            } else if let move = event.move {
+                let isChange = message.type == .cameraChanged
+                add(message, of: move.camera, move.position, atMs: move.timeMs, isChange: isChange)
+            }
         }
         guard let changed, changed != viewport else { return }
         viewport = changed
@@ -69,20 +76,6 @@ package struct MCAPRecording {
     package mutating func take() -> [UInt8] { writer.take() }
 
     // MARK: Messages
-
-    private mutating func add(_ event: CameraEvent, _ message: ReceivedLine) {
-        switch event {
-        case .reset(let reset):
-            // A trace that follows another begins where that one ended.
-            if nowUs > 0 { startUs = nowUs - reset.timeMs * 1000 }
-            add(message, of: reset.camera, reset.position, atMs: reset.timeMs, isChange: true)
-        case .moveStarted(let move), .idle(let move):
-            add(message, of: move.camera, move.position, atMs: move.timeMs, isChange: false)
-        case .cameraChanged(let move):
-            add(message, of: move.camera, move.position, atMs: move.timeMs, isChange: true)
-        default: break
-        }
-    }
 
     private mutating func add(
         _ message: ReceivedLine, of camera: String, _ position: CameraPosition, atMs: Double, isChange: Bool
