@@ -85,11 +85,6 @@ struct MapFrame {
         Spot(x: left + (point.x - west) * scale, y: top + (north - point.y) * scale)
     }
 
-    /// Whether a spot is on the map.
-    func contains(_ spot: Spot) -> Bool {
-        (left...right).contains(spot.x) && (top...bottom).contains(spot.y)
-    }
-
     /// Whether the whole map is inside a quadrangle, so that none of the quadrangle's sides would be seen.
     func isInside(_ corners: [Spot]) -> Bool {
         let own = [Spot(x: left, y: top), Spot(x: right, y: top), Spot(x: right, y: bottom), Spot(x: left, y: bottom)]

@@ -84,7 +84,10 @@ struct MapPanel {
             svg.group("clip-path=\"url(#\(clipName))\"") { $0.lines("coast", Coasts.lines(on: frame)) }
             graticule(&svg)
             svg.group("clip-path=\"url(#\(clipName))\"") { svg in
-                for bounds in bounds { draw(bounds, &svg) }
+                let middle = MercatorPoint(x: frame.isWorld ? 0 : (frame.x.lowerBound + frame.x.upperBound) / 2, y: 0)
+                for bounds in bounds {
+                    svg.lines("bounds", [Self.corners(bounds, near: middle).map(frame.spot)], isClosed: true)
+                }
                 for view in views { draw(view, &svg) }
                 for (name, lines) in ways { svg.lines(name, lines) }
                 markApart(&svg)
@@ -94,12 +97,6 @@ struct MapPanel {
             drawNumbers(&labels, &svg)
             frame.draw("frame", &svg)
         }
-    }
-
-    private func draw(_ bounds: CoordinateBounds, _ svg: inout SVG) {
-        let middle = MercatorPoint(
-            x: frame.isWorld ? 0 : (frame.x.lowerBound + frame.x.upperBound) / 2, y: 0)
-        svg.lines("bounds", [Self.corners(bounds, near: middle).map(frame.spot)], isClosed: true)
     }
 
     private func draw(_ view: View, _ svg: inout SVG) {
@@ -125,7 +122,8 @@ struct MapPanel {
         var numbers: [(spot: Spot, moments: [Int])] = []
         for view in views {
             let spot = frame.spots([view.step.place], of: view.step.place)[0]
-            guard frame.contains(spot) else { continue }
+            let isOnMap = (frame.left...frame.right).contains(spot.x) && (frame.top...frame.bottom).contains(spot.y)
+            guard isOnMap else { continue }
             svg.circle(view.layer.styled("dot"), spot.x, spot.y, 2.6)
             labels.keepFree(spot.x - 2...spot.x + 2, spot.y - 2...spot.y + 2)
             if let near = numbers.firstIndex(where: { abs($0.spot.x - spot.x) < 24 && abs($0.spot.y - spot.y) < 12 }) {
