@@ -151,6 +151,4 @@ package struct CameraTimeline: Sendable {
     func step(at timeMs: Double) -> Step? {
         steps.prefix(steps.partitioningIndex { $0.timeMs > timeMs }).last ?? steps.first
     }
-
-    func has(_ cause: Cause) -> Bool { steps.contains { $0.cause == cause } }
 }

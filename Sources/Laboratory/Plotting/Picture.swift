@@ -149,7 +149,7 @@ private struct Legend {
             x += wide
         }
         for layer in layers where layer.role == .alone {
-            for cause in Cause.allCases where layer.timeline.has(cause) {
+            for cause in Cause.allCases where layer.timeline.steps.contains(where: { $0.cause == cause }) {
                 add(cause.legend) { svg, x, y in
                     if cause != .command { svg.rect("band \(cause.rawValue)", x, y - 5, 22, 10) }
                     svg.line("way \(cause.rawValue)", x + 2, y, x + 20, y)

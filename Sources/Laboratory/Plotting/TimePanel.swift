@@ -72,7 +72,11 @@ struct TimePanel {
     private func shade(_ svg: inout SVG) {
         guard let timeline else { return }
         for cause in Cause.allCases where cause != .command {
-            let bands = Thinning.joined(spans(of: cause, timeline), gap: 0.5)
+            // Without the pauses.
+            let spans = zip(timeline.steps, timeline.steps.dropFirst()).filter { before, step in
+                step.cause == cause && step.timeMs - before.timeMs < Self.pause
+            }
+            let bands = Thinning.joined(spans.map { x($0.timeMs)...x($1.timeMs) }, gap: 0.5)
             let rectangles = panels.flatMap { panel in
                 bands.map { band in
                     [
@@ -82,14 +86,6 @@ struct TimePanel {
                 }
             }
             svg.lines("band \(cause.rawValue)", rectangles, isClosed: true)
-        }
-    }
-
-    /// Returns where a cause moved the camera, without the pauses.
-    private func spans(of cause: Cause, _ timeline: CameraTimeline) -> [ClosedRange<Double>] {
-        zip(timeline.steps, timeline.steps.dropFirst()).compactMap { before, step in
-            guard step.cause == cause, step.timeMs - before.timeMs < Self.pause else { return nil }
-            return x(before.timeMs)...x(step.timeMs)
         }
     }
 
