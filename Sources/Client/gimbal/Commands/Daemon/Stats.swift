@@ -9,7 +9,8 @@ struct Stats: ParsableCommand {
         """
         Prints connections, cameras, subscriptions and replays as they are now, and lines, events and bytes since the \
         daemon started. In a pipe or with --json, prints the daemon's line. --openmetrics prints them in the format \
-        that Prometheus reads, with those of each user and of the first \(OpenMetrics.mostCameras) cameras.
+        that Prometheus reads, with those of each user and of the first \(OpenMetrics.mostCameras) cameras. promtool \
+        check metrics reads an older format; a line of awk in the documentation's Protocols/page.md converts to it.
 
         Examples:
           gimbal stats
