@@ -37,6 +37,7 @@ versions() { grep -oE "$2[0-9]+\.[0-9]+\.[0-9]+" "$1" | sed 's/.*[^0-9.]//' | so
 
 one_version() {
     [ "$(dpkg-parsechangelog --show-field Version)" = "$version" ] || echo debian/changelog
+    [ "$(grep -m 1 '^## \[[0-9]' CHANGELOG.md | grep -o '\[.*\]')" = "[$version]" ] || echo CHANGELOG.md
     [ "$(versions packaging/gimbal.spec '^Version: +')" = "$version" ] || echo packaging/gimbal.spec
     [ "$(versions README.md 'from: "')" = "$version" ] || echo README.md
     [ "$(versions Protocols/README.md 'gimbald ')" = "$version" ] || echo Protocols/README.md
@@ -66,8 +67,8 @@ is_release() { (cd "$folder/one" && debian/release.py --check); }
 tag() { git tag --force "v$version" >/dev/null; }
 commit_and_tag() { commit one 'another' && tag; }
 
-# In the clone, the Unreleased section becomes this version's.
-dated() { sed -i "0,/^## \[Unreleased\]$/s//&\n\n## [$version] - $date/" CHANGELOG.md; }
+# In the clone, this version's section gets its date, or loses it.
+dated() { sed -i "s/^## \[$version\] - .*/## [$version] - ${1-$date}/" CHANGELOG.md; }
 
 refusals() {
     check 'a commit without a tag' refuses "this commit has no tag v$version" true
@@ -80,7 +81,7 @@ refusals() {
     check 'two versions' refuses "debian/changelog begins with 9.9.9, and the sources say $version" other_version
 }
 
-undated() { sed -i "/^## \[$version\]/d" CHANGELOG.md && commit_and_tag; }
+undated() { dated 'not yet tagged' && commit_and_tag; }
 released() { (cd "$folder/one" && commit_and_tag) && is_release; }
 later() { sed -i '0,/^ -- /s/>  .*/>  Mon, 01 Jan 2057 00:00:00 +0000/' debian/changelog && commit_and_tag; }
 other_version() { sed -i '1s/([^)]*)/(9.9.9)/' debian/changelog && commit_and_tag; }
@@ -149,7 +150,7 @@ inside() {
 make_release() { cd "$folder/$1" && SCRATCH=.build make --no-print-directory release; }
 
 twice() {
-    (cd "$folder/one" && { grep -q "^## \[$version\] - $date$" CHANGELOG.md || dated; } && commit_and_tag)
+    (cd "$folder/one" && dated && commit_and_tag)
     mkdir "$folder/deeper"
     git clone --quiet "$folder/one" "$folder/deeper/other"
     check 'a release is made' make_release one
