@@ -282,7 +282,7 @@ coverage: swift deps-test ## count the lines that the unit tests reach, and list
 	@Tests/Coverage/coverage.py '$(SCRATCH)/coverage'
 
 # Targets that only compute, without shared state: their unit tests run in seconds.
-MUTATED ?= Gestures Touches MapCamera JSONLines
+MUTATED ?= Gestures Touches MapCamera JSONLines EarthViews
 SEED ?= 1
 COUNT ?= 60
 

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Breaks a pure target in one place at a time, and counts how often its own unit tests see that.
 
-usage: mutate.py SCRATCH TARGET…        MapCamera, Gestures, Touches or JSONLines
+usage: mutate.py SCRATCH TARGET…        MapCamera, Gestures, Touches, JSONLines or EarthViews
+
+Not the others: the protocol's tests need support that knows the hub, and Tours needs the protocol and libexpat.
 
 COUNT (60) mutants of each target that compile are drawn from SEED (1), tried JOBS (2) at a time. A mutant is killed if a
 test fails, crashes or does not end. One that survives is a test that is missing, code that nothing needs, or a change
@@ -28,6 +30,7 @@ DEPENDENCIES = {
     "Gestures": ["MapCamera"],
     "Touches": ["Gestures", "MapCamera"],
     "JSONLines": [],
+    "EarthViews": ["JSONLines", "MapCamera"],
 }
 SUPPORT = ["JSON.swift", "Needs.swift", "Shared.swift"]  # of TestSupport: the rest knows the hub
 MEMORY = 4 << 30  # bytes that a test run may have
