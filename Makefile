@@ -275,8 +275,11 @@ sanitize: swift deps-test ## run the unit tests under the address and thread san
 	        --skip aFullDiskKeeps --skip whatClientsLeaveIsGivenBack --scratch-path "$(SCRATCH)/$$sanitizer" || exit 1; \
 	done
 
+# Options: FUZZ=--keep also writes Tests/Fuzz/Corpus; FUZZ=FuzzHub runs one of them.
+FUZZ ?=
+
 fuzz: swift deps-test ## fuzz the code that reads input, each fuzzer for FUZZ_SECONDS (60)
-	@Tests/Fuzz/run.sh
+	@Tests/Fuzz/run.sh $(FUZZ)
 
 coverage: swift deps-test ## count the lines that the unit tests reach, and list the others
 	@Tests/Coverage/coverage.py '$(SCRATCH)/coverage'
