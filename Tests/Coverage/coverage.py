@@ -114,10 +114,10 @@ def main():
             for name in (target, "in total"):
                 targets[name][kind][0] += file["summary"][kind]["count"]
                 targets[name][kind][1] += file["summary"][kind]["covered"]
-    print(f"{'target':<16}{'lines':>7}{'reached':>10}{'regions':>10}")
+    print("| Target | Lines | Reached | Regions reached |\n|---|---|---|---|")
     for name in [*sorted(targets.keys() - {"in total"}), "in total"]:
         lines, regions = targets[name]["lines"], targets[name]["regions"]
-        print(f"{name:<16}{lines[0]:>7}{percent(lines):>8.1f} %{percent(regions):>8.1f} %")
+        print(f"| `{name}` | {lines[0]:,} | {percent(lines):.1f} % | {percent(regions):.1f} % |")
     places = list(unreached(export(scratch, merged, "-format=lcov")))
     (scratch / "unreached.txt").write_text("".join(place + "\n" for place in places))
     print(f"the lines that no test reaches: {scratch / 'unreached.txt'}")
