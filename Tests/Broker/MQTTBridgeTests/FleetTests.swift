@@ -51,18 +51,24 @@ import Testing
         return client
     }
 
-    /// Returns a client that drags the source's camera and rests its finger there.
-    private func dragging(_ fleet: SimulatedFleet) -> HubPeer {
+    /// A client drags the source's camera and rests its finger there.
+    private func drag(_ fleet: SimulatedFleet) {
         let feeder = fleet.hosts[0].connect()
         feeder.send(#"{"type":"pan","phase":"began"}"#)
         feeder.send(#"{"type":"pan","phase":"changed","translation":{"x":50,"y":0}}"#)
         fleet.pass(200)
-        return feeder
     }
 
     private func publish(_ line: String, _ topic: String, from client: SimulatedProcess) {
         client.fleet.publish(Publication("gimbal/left/main/\(topic)", Array(line.utf8)), from: client)
         client.fleet.pass(20)
+    }
+
+    /// Delivers a line that asks for answers at a topic.
+    private func ask(_ source: SimulatedBridge, _ line: String, _ topic: String, to responseTopic: String) {
+        source.receive(
+            Publication("gimbal/left/\(topic)", Array(line.utf8), responseTopic: responseTopic, correlation: [7, 8]))
+        source.fleet.pass(20)
     }
 
     private func texts(_ client: SimulatedProcess) -> [String] {
@@ -106,8 +112,7 @@ import Testing
         let holder = fleet.hosts[1].connect()
         holder.send(#"{"type":"take-lease","camera":"copy","forMs":20000,"label":"guide"}"#)
         fleet.pass(100)
-        let feeder = fleet.hosts[0].connect()
-        feeder.send(#"{"type":"animate","update":{"kind":"zoom-to","zoom":9},"durationMs":1000}"#)
+        fleet.send(#"{"type":"animate","update":{"kind":"zoom-to","zoom":9},"durationMs":1000}"#)
         fleet.pass(15_000)
         #expect(try position("copy", of: fleet.hosts[1]) != position("main", of: fleet.hosts[0]))
         #expect(follower.log.filter { $0.contains("has leased") }.count == 1, "\(follower.log)")
@@ -127,8 +132,7 @@ import Testing
 
     @Test func aLateSubscriberGetsTheCameraAsItRestsAtOnce() throws {
         let (fleet, _, _) = pair()
-        let feeder = fleet.hosts[0].connect()
-        feeder.send(#"{"type":"animate","update":{"kind":"zoom-to","zoom":9},"durationMs":500}"#)
+        fleet.send(#"{"type":"animate","update":{"kind":"zoom-to","zoom":9},"durationMs":500}"#)
         fleet.pass(1000)
         let late = foreign(fleet, "gimbal/left/main/camera", "gimbal/left/$state")
         fleet.pass(20)
@@ -141,8 +145,7 @@ import Testing
     @Test func aCameraThatMovesIsToldNoFasterThanAsked() throws {
         let (fleet, _, _) = pair()
         let watcher = foreign(fleet, "gimbal/left/main/camera")
-        let feeder = fleet.hosts[0].connect()
-        feeder.send(#"{"type":"animate","update":{"kind":"zoom-to","zoom":9},"durationMs":1000,"easing":"linear"}"#)
+        fleet.send(#"{"type":"animate","update":{"kind":"zoom-to","zoom":9},"durationMs":1000,"easing":"linear"}"#)
         fleet.pass(1500)
         let told = texts(watcher)
         // 60 frames in a second: 30 of them, plus the rest event.
@@ -201,13 +204,12 @@ import Testing
 
     @Test func aRemovedCameraIsForgottenByTheBroker() {
         let (fleet, _, _) = pair()
-        let feeder = fleet.hosts[0].connect()
-        feeder.send(#"{"type":"move","camera":"left","update":{"kind":"zoom-in"}}"#)
+        fleet.send(#"{"type":"move","camera":"left","update":{"kind":"zoom-in"}}"#)
         fleet.pass(50)
         #expect(fleet.retained["gimbal/left/left/camera"] != nil)
         fleet.pass(1500)
         #expect(fleet.retained["gimbal/left/left/settings"] != nil)
-        feeder.send(#"{"type":"remove-camera","camera":"left"}"#)
+        fleet.send(#"{"type":"remove-camera","camera":"left"}"#)
         fleet.pass(50)
         #expect(fleet.retained["gimbal/left/left/camera"] == nil)
         #expect(fleet.retained["gimbal/left/left/settings"] == nil)
@@ -265,8 +267,7 @@ import Testing
 
     @Test func whatWasMissedIsToldOnceMore() {
         let (fleet, _, _) = pair(events: true)
-        let feeder = fleet.hosts[0].connect()
-        for _ in 0..<4 { feeder.send(#"{"type":"move","update":{"kind":"zoom-in"}}"#) }
+        for _ in 0..<4 { fleet.send(#"{"type":"move","update":{"kind":"zoom-in"}}"#) }
         fleet.pass(50)
         let client = foreign(fleet, "gimbal/left/main/missed", "gimbal/left/main/camera")
         fleet.pass(20)
@@ -466,26 +467,21 @@ import Testing
 
     @Test func repliesGoWhereTheyAreAskedForAndNowhereThatCouldHarm() {
         let (fleet, source, _) = pair()
-        fleet.hosts[0].connect().send(#"{"type":"get-camera"}"#)
-        let client = foreign(fleet, "answers/me", "gimbal/left/main/error", "gimbal/left/main/set")
-        func deliver(_ line: String, _ topic: String, to responseTopic: String) {
-            source.receive(
-                Publication(
-                    "gimbal/left/main/\(topic)", Array(line.utf8), responseTopic: responseTopic, correlation: [7, 8]))
-            fleet.pass(20)
-        }
-        deliver(#"{"type":"get-camera","id":"a"}"#, "get", to: "answers/me")
+        fleet.send(#"{"type":"get-camera"}"#)
+        let me = "answers/me"
+        let client = foreign(fleet, me, "gimbal/left/main/error", "gimbal/left/main/set")
+        ask(source, #"{"type":"get-camera","id":"a"}"#, "main/get", to: me)
         #expect(client.received.first?.correlation == [7, 8])
         #expect(texts(client).first?.hasPrefix(#"{"type":"camera","id":"a","camera":"main","#) == true)
-        deliver(#"[{"type":"move","id":1,"update":{"kind":"zoom-in"}},{"type":"stop"}]"#, "set", to: "answers/me")
+        ask(source, #"[{"type":"move","id":1,"update":{"kind":"zoom-in"}},{"type":"stop"}]"#, "main/set", to: me)
         #expect(texts(client) == [#"{"type":"ok","id":1}"#])
-        deliver(#"[{"type":"stop","id":1},{"type":"move","update":{"kind":"zoom-to"}}]"#, "set", to: "answers/me")
+        ask(source, #"[{"type":"stop","id":1},{"type":"move","update":{"kind":"zoom-to"}}]"#, "main/set", to: me)
         let errors = texts(client)
         #expect(errors.count == 2 && errors[1].contains("update.zoom") && !errors[1].contains(#""line""#), "\(errors)")
-        deliver(#"{"type":"get-camera","id":"a"}"#, "get", to: "answers/me" + String(repeating: "/x", count: 99))
+        ask(source, #"{"type":"get-camera","id":"a"}"#, "main/get", to: me + String(repeating: "/x", count: 99))
         #expect(texts(client) == [])
         // The bridge may publish there, a publisher may not.
-        deliver(#"{"type":"get-camera","id":"a"}"#, "get", to: "gimbal/left/main/set")
+        ask(source, #"{"type":"get-camera","id":"a"}"#, "main/get", to: "gimbal/left/main/set")
         #expect(texts(client) == [])
     }
 
@@ -518,8 +514,7 @@ import Testing
     @Test func linesForCamerasThatTheNodeDoesNotTellOfAreRefused() throws {
         let (fleet, _) = alone { $0.cameras = ["main"] }
         fleet.pass(2500)
-        let feeder = fleet.hosts[0].connect()
-        feeder.send(#"{"type":"move","camera":"other","update":{"kind":"zoom-to","zoom":9}}"#)
+        fleet.send(#"{"type":"move","camera":"other","update":{"kind":"zoom-to","zoom":9}}"#)
         let before = try position("other", of: fleet.hosts[0])
         let client = foreign(fleet, "gimbal/left/other/error", "gimbal/left/other/missed")
         for (topic, line) in [
@@ -537,14 +532,10 @@ import Testing
     @Test(arguments: [["main"], []])
     func aNodeThatTellsOfSomeCamerasDoesNotNameTheOthers(cameras: Set<String>) {
         let (fleet, bridge) = alone { $0.cameras = cameras }
-        fleet.hosts[0].connect().send(#"[{"type":"get-camera"},{"type":"get-camera","camera":"hidden"}]"#)
+        fleet.send(#"[{"type":"get-camera"},{"type":"get-camera","camera":"hidden"}]"#)
         fleet.pass(2500)
         let client = foreign(fleet, "answers/me")
-        bridge.receive(
-            Publication(
-                "gimbal/left/main/get", Array(#"[{"type":"get-camera","id":1},{"type":"cameras","id":2}]"#.utf8),
-                responseTopic: "answers/me"))
-        fleet.pass(1000)
+        ask(bridge, #"[{"type":"get-camera","id":1},{"type":"cameras","id":2}]"#, "main/get", to: "answers/me")
         let told = texts(client)
         #expect(told.contains { $0.contains(#""code":"denied""#) } == !cameras.isEmpty, "\(told)")
         #expect(told.contains { $0.contains("hidden") } == cameras.isEmpty, "\(told)")
@@ -554,11 +545,7 @@ import Testing
     func aTopicThatNamesNoCameraOrFeedIsAnsweredWhereAnswersAreAskedFor(topic: String) {
         let (fleet, source, _) = pair()
         let client = foreign(fleet, "answers/me")
-        source.receive(
-            Publication(
-                "gimbal/left/\(topic)", Array(#"{"type":"stop","id":7}"#.utf8), responseTopic: "answers/me",
-                correlation: [7, 8]))
-        fleet.pass(20)
+        ask(source, #"{"type":"stop","id":7}"#, topic, to: "answers/me")
         #expect(client.received.first?.correlation == [7, 8])
         let answers = texts(client)
         #expect(answers.count == 1 && answers[0].contains(#""code":"invalid-value""#), "\(answers)")
@@ -585,7 +572,7 @@ import Testing
             let line = Array(#"{"type":"ping"}"#.utf8)
             source.receive(Publication("gimbal/left/main/get", line, responseTopic: "answers/\(answer)"))
         }
-        fleet.hosts[0].connect().send(#"{"type":"move","update":{"kind":"zoom-in"}}"#)
+        fleet.send(#"{"type":"move","update":{"kind":"zoom-in"}}"#)
         for _ in 0..<10 {
             fleet.connect(source)
             fleet.pass(3000)
@@ -601,7 +588,7 @@ import Testing
         let (fleet, source, _) = pair(events: true)
         let client = foreign(fleet, "gimbal/left/main/event")
         fleet.fatal = ["gimbal/left/main/event"]
-        fleet.hosts[0].connect().send(#"{"type":"move","update":{"kind":"zoom-in"}}"#)
+        fleet.send(#"{"type":"move","update":{"kind":"zoom-in"}}"#)
         fleet.pass(1000)
         #expect(fleet.ended == 1)
         fleet.fatal = []
@@ -622,9 +609,7 @@ import Testing
     func aRequestWithAnIdThatTheDaemonRefusesIsRefused(id: String) {
         let (fleet, source, _) = pair()
         let client = foreign(fleet, "answers")
-        source.receive(
-            Publication("gimbal/left/main/get", Array(#"{"type":"ping","id":\#(id)}"#.utf8), responseTopic: "answers"))
-        fleet.pass(20)
+        ask(source, #"{"type":"ping","id":\#(id)}"#, "main/get", to: "answers")
         let answer =
             #"{"type":"error","code":"invalid-value","field":"id","message":"id must be an integer, or a string of at most 256 bytes"}"#
         #expect(texts(client) == [answer])
@@ -653,7 +638,7 @@ import Testing
             return fleet.retained["gimbal/left/main/camera"].flatMap { CameraStatus.read($0)?.message.follows }?
                 .map(\.node)
         }
-        fleet.hosts[0].connect().send(#"{"type":"get-camera"}"#)
+        fleet.send(#"{"type":"get-camera"}"#)
         #expect(chain(.watchOnly(because: "of the socket")) == [])
         source.receive(Publication("gimbal/left/main/get", Array(hello.utf8)))
         #expect(chain(.watchOnly(because: "of the socket")) == [])
@@ -668,18 +653,18 @@ import Testing
         }
         let questions = Array(repeating: #"{"type":"cameras"}"#, count: 63) + [#"{"type":"await-idle"}"#]
         let lines = 12
-        for _ in 0..<lines { ask(source, "[\(questions.joined(separator: ","))]", "get/bad", answer: "bad") }
+        for _ in 0..<lines { ask(source, "[\(questions.joined(separator: ","))]", "main/get/bad", to: "answers/bad") }
         let refused = texts(client).count { $0.contains("limit-reached") && $0.contains("are too long") }
         // Each keeps about 1 MB, and all at most 8 MiB.
         #expect((lines - 9...lines - 7).contains(refused), "\(refused)")
-        ask(source, #"[{"type":"ping","id":"a"},{"type":"ping"}]"#, "get/good", answer: "good")
+        ask(source, #"[{"type":"ping","id":"a"},{"type":"ping"}]"#, "main/get/good", to: "answers/good")
         #expect(texts(client) == [#"{"type":"pong","id":"a"}"#, #"{"type":"pong"}"#])
         // Those that were refused have been answered; the others are now, and make room.
         feeder.send(#"{"type":"stop"}"#)
         source.fleet.pass(1000)
         #expect(texts(client).count == 64 * (lines - refused))
         feeder.send(#"{"type":"animate","update":{"kind":"zoom-in"},"durationMs":600000}"#)
-        for _ in 0..<6 { ask(source, "[\(questions.joined(separator: ","))]", "get/bad", answer: "bad") }
+        for _ in 0..<6 { ask(source, "[\(questions.joined(separator: ","))]", "main/get/bad", to: "answers/bad") }
         #expect(texts(client) == [])
     }
 
@@ -726,30 +711,24 @@ import Testing
     /// Returns a node whose camera moves for ten minutes, and a client that reads the answers of two others.
     private func moving() -> (source: SimulatedBridge, client: SimulatedProcess) {
         let (fleet, source, _) = pair()
-        fleet.hosts[0].connect().send(#"{"type":"animate","update":{"kind":"zoom-in"},"durationMs":600000}"#)
+        fleet.send(#"{"type":"animate","update":{"kind":"zoom-in"},"durationMs":600000}"#)
         return (source, foreign(fleet, "answers/good", "answers/bad"))
-    }
-
-    private func ask(_ source: SimulatedBridge, _ line: String, _ topic: String, answer: String) {
-        let delivery = Publication(
-            "gimbal/left/main/\(topic)", Array(line.utf8), responseTopic: "answers/\(answer)")
-        source.receive(delivery)
-        source.fleet.pass(20)
     }
 
     @Test(arguments: [
         // One publisher; many whose names the broker checks, which wait for a rest; many whose names it does not check.
-        (300, "get/bad", "", 300 - 64), (600, "get/bad%", "", 600 - 128), (300, "get", #","feed":"bad%""#, 300 - 64),
+        (300, "main/get/bad", "", 300 - 64), (600, "main/get/bad%", "", 600 - 128),
+        (300, "main/get", #","feed":"bad%""#, 300 - 64),
     ])
     func thoseWhoAskForMuchKeepNoOthersFromAsking(count: Int, topic: String, member: String, refused: Int) {
         let (source, client) = moving()
-        ask(source, #"{"type":"ping","number":9007199254740990}"#, "get/bad", answer: "bad")
+        ask(source, #"{"type":"ping","number":9007199254740990}"#, "main/get/bad", to: "answers/bad")
         for number in 0..<count {
             let line = #"{"type":"await-idle"\#(member)}"#.replacing("%", with: "\(number)")
-            ask(source, line, topic.replacing("%", with: "\(number % 12)"), answer: "bad")
+            ask(source, line, topic.replacing("%", with: "\(number % 12)"), to: "answers/bad")
         }
         #expect(texts(client).filter { $0.contains("limit-reached") }.count == refused)
-        ask(source, #"{"type":"ping","id":"a","number":1}"#, "get/good", answer: "good")
+        ask(source, #"{"type":"ping","id":"a","number":1}"#, "main/get/good", to: "answers/good")
         #expect(texts(client) == [#"{"type":"pong","id":"a"}"#])
     }
 
@@ -785,7 +764,7 @@ import Testing
 
     @Test func aCameraThatMovesIsToldAnewOnceThereIsRoomAndNobodyTurnsUntilThen() throws {
         let (fleet, source, _) = pair()
-        let feeder = dragging(fleet)
+        drag(fleet)
         fleet.stopBroker(forgets: true)
         fleet.isUp = true
         fleet.weather.congestion = 1
@@ -798,7 +777,6 @@ import Testing
         let told = try #require(fleet.text("gimbal/left/main/camera"))
         #expect(told.contains(#""moving":true"#))
         #expect(try #require(source.node?.deadline) > fleet.now)
-        withExtendedLifetime(feeder) {}
     }
 
     @Test func aLineThatWasNotTakenMayComeAgain() {
@@ -824,12 +802,11 @@ import Testing
 
     @Test func whatTheBrokerHasRefusedIsToldAnewOnceItMayBe() throws {
         let (fleet, _, _) = pair()
-        let feeder = fleet.hosts[0].connect()
-        feeder.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":5}}"#)
+        fleet.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":5}}"#)
         fleet.pass(500)
         fleet.unwritable = ["gimbal/left/main/camera", "gimbal/left/main/settings"]
-        feeder.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":9}}"#)
-        feeder.send(#"{"type":"set-zoom-range","maxZoom":17}"#)
+        fleet.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":9}}"#)
+        fleet.send(#"{"type":"set-zoom-range","maxZoom":17}"#)
         fleet.pass(5000)
         fleet.unwritable = []
         fleet.pass(10_000)
@@ -906,7 +883,7 @@ import Testing
 
     @Test func oneThatWasCutOffWhileAnotherBecameTheNodeIsRefused() {
         let (fleet, source, _) = pair()
-        fleet.hosts[0].connect().send(#"{"type":"move","update":{"kind":"zoom-in"}}"#)
+        fleet.send(#"{"type":"move","update":{"kind":"zoom-in"}}"#)
         fleet.pass(50)
         fleet.cut(source)
         fleet.pass(1000)
@@ -924,7 +901,7 @@ import Testing
 
     @Test func aWillThatComesAfterItsNodeHasComeBackIsNotTheLastWord() {
         let (fleet, source, _) = pair()
-        fleet.hosts[0].connect().send(#"{"type":"move","update":{"kind":"zoom-in"}}"#)
+        fleet.send(#"{"type":"move","update":{"kind":"zoom-in"}}"#)
         fleet.pass(50)
         let spy = foreign(fleet, "gimbal/left/$state")
         fleet.cut(source, broker: 5000)
@@ -1054,7 +1031,7 @@ import Testing
     }
 
     @Test func aMirrorThatTheDaemonRefusesToMoveSaysSoOnceAndGoesOnWhenItMay() throws {
-        let (fleet, source, follower) = pair()
+        let (fleet, _, follower) = pair()
         let player = fleet.hosts[1].connect()
         player.send(#"{"type":"trace","version":1,"camera":"copy"}"#)
         let feeder = fleet.hosts[0].connect()
@@ -1068,12 +1045,11 @@ import Testing
         player.close()
         fleet.pass(5000)
         #expect(try position("copy", of: fleet.hosts[1]) == position("main", of: fleet.hosts[0]))
-        withExtendedLifetime(source) {}
     }
 
     @Test func whatIsShownBesideTheDaemonRestsWhenTheSourceIsLost() throws {
         let (fleet, source, follower) = pair()
-        let feeder = dragging(fleet)
+        drag(fleet)
         #expect(follower.shown.last?.isMoving == true)
         source.die()
         fleet.pass(1000)
@@ -1082,14 +1058,12 @@ import Testing
         // Nothing is shown twice.
         fleet.pass(5000)
         #expect(follower.shown.count == count)
-        withExtendedLifetime(feeder) {}
     }
 
     @Test func whatComesLateOrTwiceMovesNoMirror() throws {
         let (fleet, _, follower) = pair()
-        let feeder = fleet.hosts[0].connect()
         let spy = foreign(fleet, "gimbal/left/main/camera")
-        feeder.send(#"{"type":"animate","update":{"kind":"zoom-to","zoom":9},"durationMs":300}"#)
+        fleet.send(#"{"type":"animate","update":{"kind":"zoom-to","zoom":9},"durationMs":300}"#)
         fleet.pass(500)
         for late in spy.received.dropLast().reversed() { follower.receive(late) }
         fleet.pass(1000)
@@ -1099,13 +1073,13 @@ import Testing
 
     @Test func whatAnEarlierBridgeSaidComesTooLate() throws {
         let (fleet, source, follower) = pair()
-        fleet.hosts[0].connect().send(#"{"type":"move","update":{"kind":"zoom-to","zoom":5}}"#)
+        fleet.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":5}}"#)
         fleet.pass(50)
         let old = try #require(fleet.retained["gimbal/left/main/camera"])
         source.die()
         let next = SimulatedBridge(fleet, fleet.hosts[0], node: settings("left", "next"))
         fleet.connect(next)
-        fleet.hosts[0].connect().send(#"{"type":"move","update":{"kind":"zoom-to","zoom":6}}"#)
+        fleet.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":6}}"#)
         fleet.pass(5000)
         follower.receive(Publication("gimbal/left/main/camera", old))
         fleet.pass(3000)
@@ -1115,10 +1089,7 @@ import Testing
 
     @Test func aMirrorRestsWhenItsSourceIsLostInTheMiddleOfAGesture() throws {
         let (fleet, source, follower) = pair()
-        let feeder = fleet.hosts[0].connect()
-        feeder.send(#"{"type":"pinch","phase":"began"}"#)
-        feeder.send(#"{"type":"pinch","phase":"changed","scale":2}"#)
-        fleet.pass(50)
+        drag(fleet)
         #expect(follower.mirror?.isThere == false)
         fleet.cut(source)
         fleet.pass(1000)
@@ -1130,8 +1101,7 @@ import Testing
 
     @Test func thatACameraRestsIsAskedForSoonWhereTheWordOfItIsLost() throws {
         let (fleet, _, follower) = pair()
-        let feeder = fleet.hosts[0].connect()
-        feeder.send(#"{"type":"animate","update":{"kind":"zoom-to","zoom":9},"durationMs":500}"#)
+        fleet.send(#"{"type":"animate","update":{"kind":"zoom-to","zoom":9},"durationMs":500}"#)
         fleet.pass(300)
         (fleet.weather.loss, fleet.weather.lossToQoS0) = (1, 1)
         fleet.pass(500)
@@ -1144,10 +1114,7 @@ import Testing
 
     @Test func aMirrorRestsWhenItsSourceSaysNothingMoreAndNobodyPublishesItsWill() {
         let (fleet, source, follower) = pair()
-        let feeder = fleet.hosts[0].connect()
-        feeder.send(#"{"type":"pinch","phase":"began"}"#)
-        feeder.send(#"{"type":"pinch","phase":"changed","scale":2}"#)
-        fleet.pass(50)
+        drag(fleet)
         fleet.cut(source, broker: nil)
         fleet.pass(45_000, step: 50)
         #expect(follower.mirror?.isThere == false)
@@ -1164,9 +1131,7 @@ import Testing
     @Test func aNodeThatIsThereIsNeverTakenForLost() {
         let (fleet, _, follower) = pair()
         let spy = foreign(fleet, "gimbal/left/$state")
-        let feeder = fleet.hosts[0].connect()
-        feeder.send(#"{"type":"pinch","phase":"began"}"#)
-        feeder.send(#"{"type":"pinch","phase":"changed","scale":2}"#)
+        drag(fleet)
         fleet.pass(200_000, step: 50)
         #expect(spy.received.count == 8, "the one that is kept, that there is a camera, and one every 30 s")
         #expect(follower.mirror?.isThere == false && follower.log.isEmpty)
@@ -1174,8 +1139,7 @@ import Testing
 
     @Test func garbageInEveryTopicThatAMirrorReadsMovesNothingAndIsFewLinesOfTheLog() throws {
         let (fleet, _, follower) = pair()
-        let feeder = fleet.hosts[0].connect()
-        feeder.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":7}}"#)
+        fleet.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":7}}"#)
         fleet.pass(3000)
         let kept = try #require(fleet.text("gimbal/left/main/camera"))
         let beyond = try ["1e999", "-1", "9007199254740992", "\"1\"", "null", "[]"].flatMap { value in
@@ -1194,28 +1158,27 @@ import Testing
             }
         }
         #expect(1...2 ~= follower.log.count, "\(follower.log)")
-        feeder.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":8}}"#)
+        fleet.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":8}}"#)
         fleet.pass(1000)
         #expect(try everything("copy", of: fleet.hosts[1]) == everything("main", of: fleet.hosts[0]))
     }
 
     @Test func whatSomebodyElseDoesToAMirrorIsUndone() throws {
         let (fleet, _, _) = pair()
-        fleet.hosts[0].connect().send(#"{"type":"move","update":{"kind":"zoom-to","zoom":7}}"#)
+        fleet.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":7}}"#)
         fleet.pass(50)
-        fleet.hosts[1].connect().send(
-            #"{"type":"animate","camera":"copy","update":{"kind":"zoom-to","zoom":15},"durationMs":300}"#)
+        fleet.send(#"{"type":"animate","camera":"copy","update":{"kind":"zoom-to","zoom":15},"durationMs":300}"#, to: 1)
         fleet.pass(2000)
         #expect(try position("copy", of: fleet.hosts[1]) == position("main", of: fleet.hosts[0]))
     }
 
     @Test func anOldWordThatThereIsNoCameraIsNotBelievedLongerThanTheBrokerSaysOtherwise() throws {
         let (fleet, _, follower) = pair()
-        fleet.hosts[0].connect().send(#"{"type":"move","update":{"kind":"zoom-to","zoom":7}}"#)
+        fleet.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":7}}"#)
         fleet.pass(3000)
         // It arrives late, after the messages about the next camera of this name, which continues to move.
         for topic in ["camera", "settings"] { follower.receive(Publication("gimbal/left/main/\(topic)", [])) }
-        fleet.hosts[0].connect().send(#"{"type":"move","update":{"kind":"zoom-to","zoom":8}}"#)
+        fleet.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":8}}"#)
         fleet.pass(500)
         let local = fleet.hosts[1].connect()
         local.send(#"{"type":"set-zoom-range","camera":"copy","maxZoom":4}"#)
@@ -1246,7 +1209,7 @@ import Testing
         fleet.pass(2500)
         #expect(try everything("copy", of: fleet.hosts[1]) == everything("main", of: fleet.hosts[0]))
         // Settings made locally are undone.
-        fleet.hosts[1].connect().send(#"{"type":"set-zoom-range","camera":"copy","maxZoom":4}"#)
+        fleet.send(#"{"type":"set-zoom-range","camera":"copy","maxZoom":4}"#, to: 1)
         fleet.pass(15_000, step: 20)
         #expect(try everything("copy", of: fleet.hosts[1]) == everything("main", of: fleet.hosts[0]))
     }
@@ -1294,7 +1257,7 @@ import Testing
         fleet.pass(1000)
         let local = fleet.hosts[1].connect()
         local.send(#"{"type":"set-zoom-range","camera":"copy","maxZoom":10}"#)
-        fleet.hosts[0].connect().send(#"{"type":"move","update":{"kind":"zoom-to","zoom":14}}"#)
+        fleet.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":14}}"#)
         fleet.pass(30_000, step: 20)
         #expect(try position("copy", of: fleet.hosts[1]).contains(#""zoom":10,"#))
         #expect(again.mirror?.isThere == false)
@@ -1370,8 +1333,7 @@ import Testing
                     #"{"type":"animate","update":{"kind":"set-bearing","bearing":\#(bearing)},"durationMs":200}"#)
             case 18: feeder.send(#"{"type":"move","update":{"kind":"scroll-by","x":10,"y":4}}"#)
             case 19:
-                fleet.hosts[1].connect().send(
-                    #"{"type":"move","camera":"copy","update":{"kind":"zoom-to","zoom":4}}"#)
+                fleet.send(#"{"type":"move","camera":"copy","update":{"kind":"zoom-to","zoom":4}}"#, to: 1)
             case 20: fleet.cut(source, broker: Double.random(in: 10...3000, using: &fleet.random))
             case 21: fleet.cut(follower)
             case 22: fleet.stopBroker(forgets: fleet.random.chance(0.5))
@@ -1388,7 +1350,7 @@ import Testing
             case 31: follower.restartDaemon()
             case 28: feeder.send(Self.settingLines.randomElement(using: &fleet.random) ?? "")
             case 29: feeder.send(#"{"type":"remove-camera"}"#)
-            case 30: fleet.hosts[1].connect().send(#"{"type":"remove-camera","camera":"copy"}"#)
+            case 30: fleet.send(#"{"type":"remove-camera","camera":"copy"}"#, to: 1)
             default: break
             }
             fleet.pass(Double.random(in: 1...400, using: &fleet.random), step: 10)

@@ -164,7 +164,7 @@ import Testing
             if playOut == nil {
                 // Its clock does not count before the first motion.
                 #expect(mirror.looksAtClock == 0 && lines == [0, 0])
-                fleet.hosts[0].connect().send(Self.tour)
+                fleet.send(Self.tour)
                 fleet.pass(1000)
             }
             #expect(lines == [own ? 0 : 1, other ? 0 : 1])
@@ -199,14 +199,14 @@ import Testing
 
     @Test func mirrorWhoseClockIsFarBehindShowsAtOnceWhatComes() throws {
         let wall = Wall([-60_000], playOut: 120, delay: 15, seed: 6)
-        wall.fleet.hosts[0].connect().send(#"{"type":"move","update":{"kind":"zoom-to","zoom":5}}"#)
+        wall.fleet.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":5}}"#)
         wall.fleet.pass(500)
         #expect(try wall.position(of: "copy", on: 1) == wall.position(of: "main", on: 0))
     }
 
     @Test func mirrorWhoseCameraIsMovedByAnotherIsThereAgainAtRest() throws {
         let wall = Wall([0], playOut: 50, delay: 3, seed: 6)
-        wall.fleet.hosts[0].connect().send(#"{"type":"move","update":{"kind":"zoom-to","zoom":5}}"#)
+        wall.fleet.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":5}}"#)
         wall.fleet.pass(1000)
         let hand = wall.fleet.hosts[1].connect()
         hand.send(#"{"type":"move","camera":"copy","update":{"kind":"zoom-to","zoom":7}}"#)
@@ -217,7 +217,7 @@ import Testing
 
     @Test(arguments: [false, true]) func otherOutputsShowWhatTheDaemonShows(tellsMotions: Bool) throws {
         let wall = Wall([3], playOut: 120, delay: 15, seed: 13, tellsMotions: tellsMotions)
-        wall.fleet.hosts[0].connect().send(#"{"type":"move","update":{"kind":"zoom-to","zoom":5}}"#)
+        wall.fleet.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":5}}"#)
         wall.fleet.pass(1000)
         var shown: Set<String> = []
         try perform(wall, 10_000) {
@@ -280,7 +280,7 @@ import Testing
         /// Returns where the mirrors are, 8 ms apart, until the source rests.
         func places(leaps: Bool) throws -> [String] {
             let wall = Wall([0, 0, 0], playOut: 120, delay: 15, seed: 15, tellsMotions: true)
-            wall.fleet.hosts[0].connect().send(Self.tour)
+            wall.fleet.send(Self.tour)
             let places = try (0..<990).map { step in
                 if leaps, step == 250 { wall.leap() }
                 wall.fleet.pass(8)
@@ -369,7 +369,7 @@ import Testing
         wall.fleet.subscribe("gimbal/left/main/camera", spy)
         wall.fleet.pass(500)
         _ = statuses(spy)
-        wall.fleet.hosts[0].connect().send(Self.tour)
+        wall.fleet.send(Self.tour)
         wall.fleet.pass(7000)
         let told = statuses(spy).filter(\.isMoving)
         #expect(told.count == 1 && told[0].motion != nil)
@@ -382,7 +382,7 @@ import Testing
         let wall = Wall([0, 0], playOut: 120, delay: 15, seed: 8, tellsMotions: true)
         wall.fleet.cut(wall.mirrors[1])
         wall.fleet.pass(1000)
-        wall.fleet.hosts[0].connect().send(Self.tour)
+        wall.fleet.send(Self.tour)
         wall.fleet.pass(2000)
         wall.fleet.connect(wall.mirrors[1])
         wall.fleet.pass(100)
@@ -431,7 +431,7 @@ import Testing
     /// As after an outage of the broker: between the first frame and the others, a camera would jump a second back.
     @Test func motionThatIsToldAgainIsNotPresentedAgain() throws {
         let wall = Wall([0], playOut: 120, delay: 15, seed: 12, tellsMotions: true)
-        wall.fleet.hosts[0].connect().send(Self.tour)
+        wall.fleet.send(Self.tour)
         wall.fleet.pass(500)
         let status = try #require(CameraStatus.read(wall.fleet.retained["gimbal/left/main/camera"] ?? [])?.message)
         let began = try #require(status.motion?.wallTime)
@@ -452,7 +452,7 @@ import Testing
 
     @Test func nodeThatLosesItsDaemonTellsNoMotion() throws {
         let wall = Wall([0], playOut: 120, delay: 15, seed: 11, tellsMotions: true)
-        wall.fleet.hosts[0].connect().send(Self.tour)
+        wall.fleet.send(Self.tour)
         wall.fleet.pass(500)
         let topic = "gimbal/left/main/camera"
         #expect(CameraStatus.read(wall.fleet.retained[topic] ?? [])?.message.motion != nil)

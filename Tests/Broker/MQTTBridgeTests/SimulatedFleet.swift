@@ -88,6 +88,9 @@ final class SimulatedFleet {
     /// Returns a message that the broker retains, as text.
     func text(_ topic: String) -> String? { retained[topic].map { String(decoding: $0, as: UTF8.self) } }
 
+    /// Sends a line from a new client of a daemon.
+    func send(_ line: String, to host: Int = 0) { hosts[host].connect().send(line) }
+
     // MARK: Connections
 
     func connect(_ process: SimulatedProcess) {
