@@ -13,9 +13,7 @@ import Testing
 @Suite(.serialized) struct FloodTests {
     @Test func fiveHundredPagesHearOfOneCameraAndConnectionsBeyondTheLimitAreEnded() async throws {
         try allowDescriptors(5000)
-        var limits = Limits()
-        limits.connections = 520
-        try await Running.with(limits) { server in
+        try await Running.with(limits: { $0.connections = 520 }) { server in
             let pages = try (0..<500).map { _ in try server.open(server.tokens.watch).client }
             let client = try SocketClient(server.socket)
             try client.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":9}}"#)
@@ -30,12 +28,6 @@ import Testing
             let clients = try #require(try client.receive(until: "clients").last)
             #expect(try JSON(clients)["clients"]?.array?.count == 2)
         }
-    }
-
-    private static var limits: Limits {
-        var limits = Limits()
-        limits.connections = 256
-        return limits
     }
 
     /// Creates a certificate for this test, and its key.
@@ -65,7 +57,7 @@ import Testing
 
     @Test func halfRequestsBeyondTheLimitKeepNoPageOut() async throws {
         try allowDescriptors(5000)
-        try await Running.with(Self.limits) { server in
+        try await Running.with(limits: { $0.connections = 256 }) { server in
             let (stream, page) = try server.open()
             // It feeds over one connection, as a browser does.
             let feeder = try HTTPClient(server.port)
@@ -96,7 +88,7 @@ import Testing
         try allowDescriptors(5000)
         let certificate = try certificate()
         defer { for file in [certificate.chain, certificate.key] { unlink(file) } }
-        try await Running.with(Self.limits, certificate: certificate) { server in
+        try await Running.with(limits: { $0.connections = 256 }, certificate: certificate) { server in
             var halves: [HTTPClient] = []
             for number in 1...500 {
                 let half = try HTTPClient(server.port)

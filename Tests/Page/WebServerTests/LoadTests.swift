@@ -40,9 +40,7 @@ import Testing
 
     @Test func recordingsAreConvertedOneAtATimeWhileOthersAreServedAndThoseThatWaitAreTold() async throws {
         let gate = Gate()
-        var limits = Limits()
-        limits.recordings = 4
-        try await Running.with(limits, convert: gate.convert) { server in
+        try await Running.with(limits: { $0.recordings = 4 }, convert: gate.convert) { server in
             var pages = try (0..<5).map { _ in try server.open() }
             var posts: [HTTPClient] = []
             func post(_ index: Int) throws -> HTTPClient {
@@ -101,10 +99,7 @@ import Testing
     }
 
     @Test func longRequestsCountAsSeveral() async throws {
-        var limits = Limits()
-        limits.requestsPerSecond = 0.001
-        limits.requestsAtOnce = 20
-        try await Running.with(limits) { server in
+        try await Running.with(limits: { ($0.requestsPerSecond, $0.requestsAtOnce) = (0.001, 20) }) { server in
             let (stream, page) = try server.open()
             let lines = String(repeating: #"{"type":"stop"}"# + "\n", count: 4096)
             #expect(try server.post(lines, page: page) == 204)
@@ -122,11 +117,10 @@ import Testing
         let size = 8 << 20
         try Data(count: size).write(to: URL(fileURLWithPath: engine))
         let map = try StyledMap(style: "https://map.example/s", engine: engine, others: [])
-        var limits = Limits()
         // Longer than this test may be held up between two steps: what is asked for in time is not given up.
-        limits.requestTime = .seconds(4)
-        limits.headTime = .seconds(4)
-        try await Running.with(limits, map: map) { server in
+        try await Running.with(
+            limits: { ($0.requestTime, $0.headTime) = (.seconds(4), .seconds(4)) }, map: map
+        ) { server in
             let client = try HTTPClient(server.port, receiveBuffer: 4096)
             #expect(try client.isOpenAtServer())
             client.request("GET", "/map-engine.js")

@@ -35,7 +35,7 @@ struct Running: Sendable {
     }
 
     static func with(
-        _ limits: Limits = Limits(), guests: [String] = [], map: StyledMap? = nil,
+        limits change: (inout Limits) -> Void = { _ in }, guests: [String] = [], map: StyledMap? = nil,
         certificate: (chain: String, key: String)? = nil, metricsToken: String? = nil,
         convert: @escaping Conversions.Converter = Recording.trace,
         _ body: @escaping @Sendable (Running) throws -> Void
@@ -43,7 +43,7 @@ struct Running: Sendable {
         let daemon = try DaemonProcess()
         var options = ServerOptions(
             daemon: DaemonSocket(candidates: [daemon.socket]), listening: .address("127.0.0.1", port: 0))
-        options.limits = limits
+        change(&options.limits)
         options.map = map
         options.guests = Set(guests.compactMap(Origin.init))
         options.certificate = certificate
@@ -510,9 +510,7 @@ struct Running: Sendable {
     }
 
     @Test func recordingsThatAreStillPlayedCountAndOneThatEndsMakesRoom() async throws {
-        var limits = Limits()
-        limits.recordings = 1
-        try await Running.with(limits) { server in
+        try await Running.with(limits: { $0.recordings = 1 }) { server in
             // Longer than the daemon's read-ahead: part of it waits in the server for an hour.
             let lines = (0..<20_000).map { #"{"type":"stop","timeMs":\#($0 * 180),"id":\#($0)}"# }
             let header = #"{"type":"trace","version":1}"# + "\n"
@@ -548,10 +546,7 @@ struct Running: Sendable {
     }
 
     @Test func whatIsTooLargeIsRefused() async throws {
-        var limits = Limits()
-        limits.lineBytes = 1000
-        limits.recordingBytes = 4000
-        try await Running.with(limits) { server in
+        try await Running.with(limits: { ($0.lineBytes, $0.recordingBytes) = (1000, 4000) }) { server in
             let (stream, page) = try server.open()
             defer { withExtendedLifetime(stream) {} }
             let fields = server.fields(server.tokens.feed, page: page)
@@ -593,12 +588,10 @@ struct Running: Sendable {
     }
 
     @Test func slowRequestsAreEnded() async throws {
-        var limits = Limits()
         // Longer than this test may be held up between two steps: what is sent in time is not ended.
-        limits.headTime = .seconds(4)
-        limits.requestTime = .seconds(4)
-        limits.idleTime = .seconds(4)
-        try await Running.with(limits) { server in
+        try await Running.with(limits: {
+            ($0.headTime, $0.requestTime, $0.idleTime) = (.seconds(4), .seconds(4), .seconds(4))
+        }) { server in
             let (client, page) = try server.open()
             let silent = try HTTPClient(server.port)
             let half = try HTTPClient(server.port)
@@ -655,9 +648,7 @@ struct Running: Sendable {
     }
 
     @Test func pagesBeyondTheLimitAreRefusedAndTheirPlacesComeBack() async throws {
-        var limits = Limits()
-        limits.streams = 20
-        try await Running.with(limits) { server in
+        try await Running.with(limits: { $0.streams = 20 }) { server in
             var pages = try (0..<20).map { _ in try server.open(server.tokens.watch).client }
             let refused = try server.answer("GET", "/stream", server.fields(server.tokens.watch))
             #expect(refused.status == 503 && refused.fields["retry-after"] != nil)
@@ -671,9 +662,7 @@ struct Running: Sendable {
     }
 
     @Test func whoeverOnlyWatchesLeavesPlacesToThoseThatFeed() async throws {
-        var limits = Limits()
-        limits.streams = 64
-        try await Running.with(limits) { server in
+        try await Running.with(limits: { $0.streams = 64 }) { server in
             let watching = try (0..<63).map { _ in try server.open(server.tokens.watch).client }
             #expect(try server.answer("GET", "/stream", server.fields(server.tokens.watch)).status == 503)
             let feeding = try server.open(server.tokens.feed).client
@@ -708,10 +697,7 @@ struct Running: Sendable {
     }
 
     @Test func tooManyRequestsAreSlowedDown() async throws {
-        var limits = Limits()
-        limits.requestsPerSecond = 0.001
-        limits.requestsAtOnce = 3
-        try await Running.with(limits) { server in
+        try await Running.with(limits: { ($0.requestsPerSecond, $0.requestsAtOnce) = (0.001, 3) }) { server in
             let (stream, page) = try server.open()
             let (second, other) = try server.open()
             defer { withExtendedLifetime((stream, second)) {} }
