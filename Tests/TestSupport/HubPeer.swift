@@ -207,6 +207,12 @@ public final class HubPeer: ConformancePeer {
         host.hub.writable(peer)
     }
 
+    /// Gives room for everything, and ends the turn.
+    public func readOn() {
+        makeRoom(nil)
+        host.turn()
+    }
+
     /// Sends bytes without ending the turn.
     public func put(_ bytes: [UInt8]) {
         host.tellWallTime()

@@ -73,8 +73,7 @@ import Testing
         }
         move(feed, "last", 3)
         #expect(slow.peer.memory < 64 << 10)
-        slow.makeRoom(nil)
-        host.turn()
+        slow.readOn()
         host.turn()
         var known: Set<String> = []
         var isTwice = false

@@ -129,8 +129,7 @@ import Testing
                 feed.compact()
             }
             #expect(recorder.map { $0.lines().count } ?? 2200 == 2200)
-            slow.makeRoom(nil)
-            host.turn()
+            slow.readOn()
             return slow.lines()
         }
         #expect(try events(isRecorded: true) == events(isRecorded: false))
@@ -140,8 +139,7 @@ import Testing
         let (slow, feed) = (try recorder(host), host.connect())
         slow.makeRoom(0)
         for index in 0..<20_000 { feed.send(#"{"type":"set-gestures","fling":\#(index % 2 == 0)}"#) }
-        slow.makeRoom(nil)
-        host.turn()
+        slow.readOn()
         let told = try slow.newMessages()
         #expect(told.last?["type"]?.string == "lagged" && told.last?["missed"]?.number ?? 0 > 10_000)
     }

@@ -17,8 +17,7 @@ import Testing
         let (slow, feed) = (host.subscriber(), host.connect())
         slow.makeRoom(1000)
         for index in 0..<3000 { move(feed, index) }
-        slow.makeRoom(nil)
-        host.turn()
+        slow.readOn()
         let lines = try slow.newMessages()
         let lagged = try #require(lines.firstIndex { $0["type"]?.string == "lagged" })
         #expect(lagged < 8)
@@ -39,8 +38,7 @@ import Testing
             if index % 1000 == 999 { slow.makeRoom(nil) }
             move(feed, index)
         }
-        slow.makeRoom(nil)
-        host.turn()
+        slow.readOn()
         for line in slow.lines() { #expect(checker.take(try JSON(line)) == nil, "\(line)") }
         #expect(checker.events == 9000)
     }
@@ -82,8 +80,7 @@ import Testing
                 feed.compact()
             }
             feed.close()
-            slow.makeRoom(nil)
-            host.turn()
+            slow.readOn()
             let lines = try slow.newMessages()
             for line in lines {
                 if let complaint = checker.take(line) { Issue.record("seed \(seed): \(complaint): \(line.text)") }
@@ -99,8 +96,7 @@ import Testing
         let (slow, feed) = (host.subscriber(#","delivery":"latest""#), host.connect())
         slow.makeRoom(0)
         for index in 0..<20_000 { move(feed, index) }
-        slow.makeRoom(nil)
-        host.turn()
+        slow.readOn()
         let types = try slow.types()
         #expect(types.filter { $0 == "camera-changed" }.count == 1)
         #expect(types.last == "idle" && types.first == "move-started")
@@ -180,8 +176,7 @@ import Testing
         feed.send(#"{"type":"trace-end"}"#)
         for index in 0..<3000 { move(feed, index) }
         #expect(try JSON(chosen.lines().first ?? "")["type"]?.string == "reset")
-        slow.makeRoom(nil)
-        host.turn()
+        slow.readOn()
         let types = try slow.types()
         #expect(types.prefix(2) == ["reset", "lagged"])
     }
@@ -195,8 +190,7 @@ import Testing
             sent += 1
         }
         #expect(sent < 10_000)
-        rude.makeRoom(nil)
-        host.turn()
+        rude.readOn()
         while host.moveOn() {}
         #expect(rude.lines().count == sent)
         #expect(rude.isReading)
@@ -251,8 +245,7 @@ import Testing
         feed.send(#"{"type":"animate","timeMs":0,"durationMs":20000,"update":{"kind":"set-bearing","bearing":90}}"#)
         feed.send(#"{"type":"trace-end"}"#)
         host.pass(10)
-        slow.makeRoom(nil)
-        host.turn()
+        slow.readOn()
         let types = try slow.lines().suffix(2).map { try JSON($0)["type"]?.string }
         #expect(types == ["reset", "lagged"])
     }
@@ -294,8 +287,7 @@ import Testing
         }
         for name in names { feed.send("{\"type\":\"remove-camera\",\"camera\":\"\(name)\"}") }
         #expect(slow.peer.memory < 1 << 20)
-        slow.makeRoom(nil)
-        host.turn()
+        slow.readOn()
         let lines = slow.lines()
         #expect(lines.count { $0.contains("\"removed\"") } == 20)
         #expect(lines.count { $0.contains("\"lagged\"") } > 15)
@@ -310,8 +302,7 @@ import Testing
             feed.send(#"{"type":"move","update":{"kind":"zoom-out"}}"#)
         }
         feed.send(#"{"type":"trace","version":1,"speed":"max"}"#)
-        reader.makeRoom(nil)
-        host.turn()
+        reader.readOn()
         #expect(reader.lines().last?.contains("\"reset\"") == true)
     }
 
@@ -323,8 +314,7 @@ import Testing
         reader.makeRoom(0)
         feed.send(#"{"type":"animate","timeMs":0,"update":{"kind":"zoom-to","zoom":9},"durationMs":1000}"#)
         feed.send(#"{"type":"stop","timeMs":500}"#)
-        reader.makeRoom(nil)
-        host.turn()
+        reader.readOn()
         #expect(reader.lines().first?.contains("\"move-started\"") == true)
     }
 }
