@@ -7,6 +7,8 @@ import TestSupport
 @Suite struct LeaseTests {
     private let host = HubHost()
 
+    private func subscriber() -> HubPeer { host.subscriber(#","events":["lease"]"#) }
+
     private func code(_ peer: HubPeer, _ line: String) throws -> String? { try peer.ask(line)["code"]?.string }
 
     @Test func leaseEndsAtItsTimeOnTheCamerasClock() throws {
@@ -57,15 +59,14 @@ import TestSupport
     }
 
     @Test func traceOfItsHolderKeepsItUntilTheTraceHasEnded() throws {
-        let (guide, other) = (host.connect(), host.connect())
-        other.send(#"{"type":"subscribe","events":["lease"]}"#)
+        let (guide, other) = (host.connect(), subscriber())
         guide.send(#"{"type":"take-lease","forMs":100}"#)
         guide.send(#"{"type":"trace","id":2,"version":1}"#)
         guide.send(#"{"type":"move","timeMs":0,"update":{"kind":"zoom-to","zoom":5}}"#)
         guide.send(#"{"type":"move","timeMs":500,"update":{"kind":"zoom-to","zoom":6}}"#)
         guide.send(#"{"type":"trace-end"}"#)
         host.pass(450)
-        #expect(try other.types() == ["subscribed", "lease-taken", "reset"])
+        #expect(try other.types() == ["lease-taken", "reset"])
         #expect(try code(other, #"{"type":"stop","id":1}"#) == "leased")
         host.pass(100)
         #expect(try other.types() == ["lease-ended"])
@@ -73,18 +74,16 @@ import TestSupport
     }
 
     @Test func holderWhoHalfClosesEndsIt() throws {
-        let (guide, other) = (host.connect(), host.connect())
-        other.send(#"{"type":"subscribe","events":["lease"]}"#)
+        let (guide, other) = (host.connect(), subscriber())
         guide.send(#"{"type":"take-lease","forMs":60000}"#)
         guide.halfClose()
         host.turn()
-        #expect(try other.types() == ["subscribed", "lease-taken", "lease-ended"])
+        #expect(try other.types() == ["lease-taken", "lease-ended"])
         #expect(guide.isOver)
     }
 
     @Test func holderWhoHalfClosesKeepsItUntilItsWaitIsOver() throws {
-        let (guide, other, watcher) = (host.connect(), host.connect(), host.connect())
-        watcher.send(#"{"type":"subscribe","events":["lease"]}"#)
+        let (guide, other, watcher) = (host.connect(), host.connect(), subscriber())
         guide.send(#"{"type":"take-lease","forMs":3000}"#)
         guide.send(#"{"type":"animate","durationMs":400,"update":{"kind":"zoom-to","zoom":5}}"#)
         guide.send(#"{"type":"await-idle","id":1}"#)
@@ -94,7 +93,7 @@ import TestSupport
         host.pass(300)
         #expect(guide.lines().last?.contains(#"{"type":"at-rest","id":1"#) == true)
         #expect(guide.isOver)
-        #expect(try watcher.types() == ["subscribed", "lease-taken", "lease-ended"])
+        #expect(try watcher.types() == ["lease-taken", "lease-ended"])
     }
 
     @Test func holderWhoHalfClosesKeepsItWhileItsTraceOfAnotherCameraPlays() throws {
@@ -124,8 +123,7 @@ import TestSupport
     }
 
     @Test func whoHalfClosesIsStillAnsweredWhenItsTurnComes() throws {
-        let (guide, next, watcher) = (host.connect(), host.connect(), host.connect())
-        watcher.send(#"{"type":"subscribe","events":["lease"]}"#)
+        let (guide, next, watcher) = (host.connect(), host.connect(), subscriber())
         guide.send(#"{"type":"take-lease","forMs":1000}"#)
         next.send(#"{"type":"take-lease","id":"n","forMs":500,"wait":true}"#)
         next.halfClose()
@@ -135,10 +133,7 @@ import TestSupport
         host.pass(600)
         #expect(next.lines() == [#"{"type":"lease","id":"n","camera":"main","timeMs":1000,"lease":2,"untilMs":1500}"#])
         #expect(next.isOver)
-        #expect(
-            try watcher.types() == [
-                "subscribed", "lease-taken", "lease-ended", "lease-taken", "lease-ended",
-            ])
+        #expect(try watcher.types() == ["lease-taken", "lease-ended", "lease-taken", "lease-ended"])
     }
 
     @Test func replayOfAnotherIsNotSteeredUnderALease() throws {
@@ -290,8 +285,7 @@ import TestSupport
     }
 
     @Test func leaseAndWhoWaitsForItGoOnInTheNextProcess() throws {
-        let (guide, helper, next, watcher) = (host.connect(), host.connect(), host.connect(), host.connect())
-        watcher.send(#"{"type":"subscribe","events":["lease"]}"#)
+        let (guide, helper, next, watcher) = (host.connect(), host.connect(), host.connect(), subscriber())
         guide.send(#"{"type":"take-lease","forMs":1000,"label":"guide"}"#)
         helper.send(#"{"type":"join-lease","lease":1}"#)
         next.send(#"{"type":"take-lease","id":"n","forMs":500,"wait":true}"#)
@@ -310,8 +304,7 @@ import TestSupport
     }
 
     @Test func holderThatGoesBetweenTwoProcessesEndsIt() throws {
-        let (guide, next, watcher) = (host.connect(), host.connect(), host.connect())
-        watcher.send(#"{"type":"subscribe","events":["lease"]}"#)
+        let (guide, next, watcher) = (host.connect(), host.connect(), subscriber())
         guide.send(#"{"type":"take-lease","forMs":60000}"#)
         next.send(#"{"type":"take-lease","forMs":500,"wait":true}"#)
         _ = watcher.lines()

@@ -56,15 +56,14 @@ private func drag(from x: Double, _ more: String = "") -> [String] {
         for second in [0, 1] {
             let host = HubHost()
             let feeds = [host.connect(), host.connect()]
-            let watcher = host.connect()
-            watcher.send(#"{"type":"subscribe","events":["camera-changed"]}"#)
+            let watcher = host.subscriber(#","events":["camera-changed"]"#)
             for step in 0...9 {
                 let x = Double(step) * 10
                 feeds[0].send(touch([(1, 150 - x, 400)], at: Double(step), #","surface":"left""#))
                 let more = second == 0 ? #","surface":"right""# : #","surface":"left""#
                 feeds[second].send(touch([(1, 250 + x, 400)], at: Double(step), more))
             }
-            let zooms = try watcher.lines().dropFirst().compactMap { try JSON($0)["position"]?["zoom"]?.number }
+            let zooms = try watcher.lines().compactMap { try JSON($0)["position"]?["zoom"]?.number }
             #expect(zooms.count > 10 && zooms.allSatisfy { $0 == 2 })
         }
     }
@@ -72,14 +71,13 @@ private func drag(from x: Double, _ more: String = "") -> [String] {
     @Test func fingersMayStandInAnyOrder() throws {
         func positions(_ swapped: Bool) throws -> [String] {
             let host = HubHost()
-            let (watcher, feed) = (host.connect(), host.connect())
-            watcher.send(#"{"type":"subscribe","events":["camera-changed"]}"#)
+            let (watcher, feed) = (host.subscriber(#","events":["camera-changed"]"#), host.connect())
             for step in 0...9 {
                 let x = Double(step) * 10
                 let fingers: [(Int, Double, Double)] = [(1, 150 - x, 400), (2, 250 + x, 420)]
                 feed.send(touch(swapped && step % 2 == 1 ? fingers.reversed() : fingers, at: Double(step) * 16))
             }
-            return try watcher.lines().dropFirst().compactMap { try JSON($0)["position"]?.text }
+            return try watcher.lines().compactMap { try JSON($0)["position"]?.text }
         }
         let (plain, swapped) = (try positions(false), try positions(true))
         #expect(plain.count > 5 && plain == swapped)
@@ -306,8 +304,7 @@ private func drag(from x: Double, _ more: String = "") -> [String] {
     @Test(arguments: [40.0, 200]) func aFingerThatLeadsInATiltHasLedSinceBeforeAHandover(rests: Double) throws {
         func positions(handsOver: Bool) throws -> [String] {
             let host = HubHost()
-            let (watcher, feed) = (host.connect(), host.connect())
-            watcher.send(#"{"type":"subscribe","events":["camera-changed"]}"#)
+            let (watcher, feed) = (host.subscriber(#","events":["camera-changed"]"#), host.connect())
             feed.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":12}}"#)
             let frames: [(left: Double, right: Double, time: Double)] = [
                 (400, 400, 0), (360, 400, 16), (358, 400, 16 + rests), (340, 380, 32 + rests), (320, 360, 250),
@@ -319,7 +316,7 @@ private func drag(from x: Double, _ more: String = "") -> [String] {
             return watcher.lines()
         }
         let (once, often) = (try positions(handsOver: false), try positions(handsOver: true))
-        #expect(once == often && once.count > 2)
+        #expect(once == often && once.count > 1)
     }
 }
 

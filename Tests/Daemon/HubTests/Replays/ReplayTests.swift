@@ -151,8 +151,7 @@ enum Traces {
     }
 
     @Test func disconnectEndsTheReplayAndFreesTheCamera() throws {
-        let (feed, other) = (host.connect(), host.connect())
-        other.send(#"{"type":"subscribe"}"#)
+        let (feed, other) = (host.connect(), host.subscriber())
         feed.send(#"{"type":"trace","version":1}"#)
         feed.send(#"{"type":"pinch","phase":"began","timeMs":0}"#)
         feed.send(#"{"type":"pinch","phase":"changed","timeMs":1,"scale":3}"#)
