@@ -6,6 +6,8 @@ import TestSupport
 import Testing
 
 @Suite struct HandoverTests {
+    private let host = HubHost()
+
     // MARK: The same bytes
 
     /// Returns what every client is sent when the hub is replaced after each step with a given probability.
@@ -49,7 +51,6 @@ import Testing
     // MARK: Work in progress
 
     @Test func gesturesOfAClientThatIsLostInAHandoverAreCancelled() throws {
-        let host = HubHost()
         let (client, watcher) = (host.connect(), host.subscriber())
         client.send(#"{"type":"pinch","phase":"changed","scale":1}"#)
         client.send(#"{"type":"pinch","phase":"changed","scale":2}"#)
@@ -58,7 +59,6 @@ import Testing
     }
 
     @Test func replayOfAClientThatIsLostInAHandoverIsOver() throws {
-        let host = HubHost()
         let (feed, other) = (host.connect(), host.connect())
         feed.send(#"{"type":"trace","version":1}"#)
         feed.send(#"{"type":"animate","timeMs":0,"durationMs":3600000,"update":{"kind":"zoom-to","zoom":9}}"#)
@@ -68,7 +68,6 @@ import Testing
     }
 
     @Test func replayThatIsKeptAtItsEndIsPlayedAgainAfterAHandover() throws {
-        let host = HubHost()
         let (feed, other) = (host.connect(), host.connect())
         feed.send(#"{"type":"trace","version":1,"pauseAtEnd":true}"#)
         feed.send(#"{"type":"move","timeMs":0,"update":{"kind":"zoom-to","zoom":4}}"#)
@@ -136,7 +135,6 @@ import Testing
     /// A replay's clock belongs to its sender: however far it goes, other clients lose nothing.
     @Test(arguments: [1e-300, 0.001, 1e300, 1.7e308])
     func replayAtASpeedBeyondMeasureGoesOnAfterAHandover(_ speed: Double) throws {
-        let host = HubHost()
         let (feed, other, watcher) = (host.connect(), host.connect(), host.connect())
         watcher.send(#"{"type":"subscribe","camera":"left"}"#)
         feed.send(#"{"type":"trace","version":1,"speed":\#(speed)}"#)
@@ -157,7 +155,6 @@ import Testing
     }
 
     @Test func watcherMayOnlyWatchAfterAHandover() throws {
-        let host = HubHost()
         let (watcher, feed) = (host.connect(role: .watchOnly(because: "so it is")), host.connect())
         watcher.send(#"{"type":"subscribe","camera":"held"}"#)
         try host.handOver()
@@ -170,7 +167,6 @@ import Testing
     }
 
     @Test func clientLostInAHandoverIsNotCounted() throws {
-        let host = HubHost()
         let (gone, stays) = (host.subscriber(), host.connect())
         try host.handOver(without: [gone])
         let stats = try stays.ask(#"{"type":"stats"}"#)
@@ -188,7 +184,6 @@ import Testing
     }
 
     @Test func truncatedHandoverIsRefusedAsAWhole() throws {
-        let host = HubHost()
         host.subscriber().send(#"{"type":"move","update":{"kind":"zoom-in"}}"#)
         let left = try host.leave()
         for count in left.indices {

@@ -6,6 +6,8 @@ import Testing
 @testable import Hub
 
 @Suite struct AdmissionTests {
+    private let host = HubHost()
+
     private func type(_ line: String?) throws -> String? { try JSON(line ?? "")["type"]?.string }
 
     @Test func arraysCannotPassTheLimitOfCameras() throws {
@@ -41,7 +43,6 @@ import Testing
     }
 
     @Test func removedCameraFreesItsHistory() throws {
-        let host = HubHost()
         let (idle, feed) = (host.connect(), host.connect())
         idle.send(#"{"type":"get-camera"}"#)
         for step in 0..<200 { feed.send(#"{"type":"move","update":{"kind":"set-bearing","bearing":\#(step)}}"#) }
@@ -52,7 +53,6 @@ import Testing
     }
 
     @Test func gesturesReachTheCameraThatTheyNameWhileCamerasComeAndGo() throws {
-        let host = HubHost()
         let (feed, other) = (host.connect(), host.connect())
         var random = Seeded(7)
         // How often each camera has moved since it was made.
@@ -79,7 +79,6 @@ import Testing
     }
 
     @Test func traceLongerThanAClockCanContinueFromIsRejected() throws {
-        let host = HubHost()
         let peer = host.connect()
         peer.send(#"{"type":"trace","version":1,"speed":"max"}"#)
         peer.send(#"{"type":"stop","timeMs":-1e15}"#)
@@ -92,7 +91,6 @@ import Testing
     }
 
     @Test func zoomRangesWithinAnArrayAreAdmittedInSequence() throws {
-        let host = HubHost()
         let peer = host.connect()
         peer.send(
             #"[{"type":"set-zoom-range","id":1,"maxZoom":5},{"type":"set-zoom-range","id":2,"camera":"main","minZoom":6}]"#
@@ -104,7 +102,6 @@ import Testing
     }
 
     @Test func eachObjectOfAnArrayCountsAsOneMoreGesture() throws {
-        let host = HubHost()
         let peer = host.connect()
         for index in 0..<63 { peer.send(#"{"type":"pan","phase":"began","gesture":\#(index)}"#) }
         for first in [#"{"type":"pan","phase":"ended","gesture":7}"#, #"{"type":"ping"}"#, #"{"type":"stop"}"#] {
@@ -123,7 +120,6 @@ import Testing
     }
 
     @Test func removedCamerasLeaveNothingWithThePeersThatUsedThem() throws {
-        let host = HubHost()
         let peer = host.connect()
         for _ in 0..<300 {
             peer.send(#"[{"type":"pan","phase":"began"}]"#)
@@ -133,7 +129,6 @@ import Testing
     }
 
     @Test func removedCameraKeepsNoGestures() throws {
-        let host = HubHost()
         let peer = host.connect()
         peer.send(#"{"type":"pan","phase":"began","camera":"left"}"#)
         peer.send(#"{"type":"touch","camera":"left","touches":[{"id":1,"x":2,"y":3}]}"#)
@@ -163,7 +158,6 @@ import Testing
 
     @Test(arguments: ["get-replay", "clients"])
     func arrayAsksForALongAnswerOnlyOnce(type: String) throws {
-        let host = HubHost()
         let (peer, feed) = (host.connect(), host.connect())
         feed.send(#"{"type":"trace","version":1}"#)
         #expect(try peer.ask(#"[{"type":"ping"},{"type":"\#(type)"}]"#)["code"] == nil)
@@ -253,7 +247,6 @@ import Testing
     }
 
     @Test func longReplayLeavesTurnsToOtherClients() throws {
-        let host = HubHost()
         let (feed, burst, other) = (host.connect(), host.connect(), host.connect())
         feed.put(#"{"type":"trace","version":1,"speed":"max","camera":"film"}"#)
         for hour in 0..<3 {

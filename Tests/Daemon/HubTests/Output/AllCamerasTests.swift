@@ -5,6 +5,8 @@ import TestSupport
 import Testing
 
 @Suite struct AllCamerasTests {
+    private let host = HubHost()
+
     private func move(_ feed: HubPeer, _ camera: String, _ zoom: Double) {
         feed.send(#"{"type":"move","camera":"\#(camera)","update":{"kind":"zoom-to","zoom":\#(zoom)}}"#)
     }
@@ -16,7 +18,6 @@ import Testing
     }
 
     @Test func subscriptionToAllBringsTheLinesOfEachCamera() throws {
-        let host = HubHost()
         let (feed, all) = (host.connect(), host.connect())
         all.send(#"{"type":"subscribe","camera":"*"}"#)
         let names = ["a", "b", "c"]
@@ -32,7 +33,6 @@ import Testing
     }
 
     @Test func subscriptionToAllResumesEachCameraWhereItWasRead() throws {
-        let host = HubHost()
         let (feed, first) = (host.connect(), host.connect())
         for name in ["a", "b", "gone"] { move(feed, name, 3) }
         first.send(#"{"type":"subscribe","camera":"*"}"#)
@@ -104,7 +104,6 @@ import Testing
     }
 
     @Test func subscriptionToAllGoesOnAfterAHandover() throws {
-        let host = HubHost()
         let feed = host.connect()
         move(feed, "a", 3)
         let all = host.subscriber(#","camera":"*","events":["idle"],"delivery":"latest""#)
@@ -117,7 +116,6 @@ import Testing
     }
 
     @Test func halfClosedConnectionStaysWhileItWaits() throws {
-        let host = HubHost()
         let (feed, all) = (host.connect(), host.connect())
         all.send(#"{"type":"subscribe","camera":"*"}"#)
         all.halfClose()

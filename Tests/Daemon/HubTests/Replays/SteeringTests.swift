@@ -67,9 +67,10 @@ private final class Player {
 }
 
 @Suite struct SteeringTests {
+    private let host = HubHost()
+
     @Test(arguments: ["", #","speed":"max""#, #","fromMs":5000"#, #","fromMs":5000,"paused":true"#])
     func whatIsPlayedForEverThoughItTakesNoTimeLetsTimePass(_ members: String) throws {
-        let host = HubHost()
         let (feed, watcher) = (host.connect(), host.subscriber())
         feed.send(#"{"type":"trace","version":1,"loop":true\#(members)}"#)
         feed.send(#"{"type":"trace-end"}"#)
@@ -173,7 +174,6 @@ private final class Player {
         let until = trace.times[30]
         let (told, answers) = try play(trace, #","speed":"max","untilMs":\#(until)"#)
         let count = trace.times.prefix { UnbrokenRun.printed($0) <= UnbrokenRun.printed(until) }.count
-        let host = HubHost()
         let (owner, follower) = (host.connect(), host.subscriber(#","events":\#(UnbrokenRun.kinds)"#))
         let lines =
             [String(decoding: trace.bytes(#","speed":"max""#).prefix { $0 != 0x0a }, as: UTF8.self)]
@@ -188,7 +188,6 @@ private final class Player {
     // MARK: Answers
 
     @Test func whatTheOwnerOfAPausedReplayAsksForWaitsForItsTime() throws {
-        let host = HubHost()
         let (owner, watcher) = (host.connect(), host.connect(role: .watchOnly(because: "it watches")))
         owner.send(#"{"type":"trace","version":1,"paused":true}"#)
         owner.send(#"{"type":"pause-replay"}"#)
@@ -199,7 +198,6 @@ private final class Player {
     }
 
     @Test func changesAreToldToThoseWhoAskForThem() throws {
-        let host = HubHost()
         let (owner, other) = (host.connect(), host.subscriber(#","events":["replay"]"#))
         owner.send(#"{"type":"trace","version":1,"durationMs":500}"#)
         owner.send(#"{"type":"move","timeMs":7,"update":{"kind":"zoom-in"}}"#)

@@ -7,6 +7,8 @@ import GimbalProtocol
 @testable import Hub
 
 @Suite struct FairnessTests {
+    private let host = HubHost()
+
     /// Lines of clients that try to monopolize a daemon.
     static let hostileLines: [String] = {
         func batch(_ objects: [String]) -> String { "[\(objects.joined(separator: ","))]" }
@@ -37,7 +39,6 @@ import GimbalProtocol
     }
 
     @Test func afterAStandstillMovementsGoOnTurnByTurnAndNoReaderLags() throws {
-        let host = HubHost()
         let (feed, reader) = (host.connect(), host.connect())
         for camera in ["a", "b"] {
             reader.send(#"{"type":"subscribe","camera":"\#(camera)"}"#)
@@ -79,7 +80,6 @@ import GimbalProtocol
 
     @Test(arguments: hostileLines.indices)
     func quietClientIsAnsweredInTheSameTurnBesideFloods(_ kind: Int) throws {
-        let host = HubHost()
         let quiet = host.connect()
         quiet.send(#"{"type":"subscribe","camera":"quiet"}"#)
         quiet.send(#"{"type":"pan","phase":"began","camera":"quiet"}"#)
@@ -162,7 +162,6 @@ import GimbalProtocol
     }
 
     @Test func fastReaderIsSentALimitedNumberOfBytesPerTurn() {
-        let host = HubHost()
         let (reader, feed) = (host.connect(), host.connect())
         for index in 0..<40 { reader.send("{\"type\":\"subscribe\",\"camera\":\"c\(index)\"}") }
         reader.makeRoom(0)
@@ -183,7 +182,6 @@ import GimbalProtocol
     }
 
     @Test func halfClosedClientWithMoreThanATurnsWorkIsClosed() {
-        let host = HubHost()
         for last in [Array(repeating: UInt8(ascii: " "), count: 60_000), Array("{\"type\":\"ping\"}".utf8)] {
             let peer = host.connect()
             peer.put(last)
@@ -195,7 +193,6 @@ import GimbalProtocol
 
     @Test(arguments: [false, true])
     func slowReaderGetsAllRepliesBeforeARefusedHeaderClosesIt(halfCloses: Bool) throws {
-        let host = HubHost()
         let peer = host.connect()
         peer.makeRoom(0)
         for id in 1...50 { peer.send("{\"type\":\"ping\",\"id\":\(id)}") }
@@ -213,7 +210,6 @@ import GimbalProtocol
     }
 
     @Test func framesThatChangeNothingVisibleTakeTurns() throws {
-        let host = HubHost()
         let peer = host.connect()
         peer.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":5}}"#)
         peer.send(#"{"type":"trace","version":1,"speed":"max"}"#)
@@ -227,7 +223,6 @@ import GimbalProtocol
     }
 
     @Test func clientThatGoesBeforeItsRefusedHeaderIsReadIsClosed() {
-        let host = HubHost()
         let peer = host.connect()
         let pings = (1...1000).map { "{\"type\":\"ping\",\"id\":\($0)}\n" }.joined()
         peer.put(Array((pings + "{\"type\":\"trace\",\"version\":2}\n").utf8))
