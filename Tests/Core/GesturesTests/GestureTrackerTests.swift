@@ -27,6 +27,12 @@ private final class Hand {
         tracker.set(settings)
     }
 
+    /// Pans and throws the map.
+    func fling() {
+        report(GestureEvent(.pan, .began))
+        report(GestureEvent(.pan, .ended, velocity: point(900, 0)))
+    }
+
     func release() -> GestureTracker.Release? { tracker.takeRelease() }
 
     func momentum() -> Momentum? {
@@ -117,8 +123,7 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
 
     @Test func valuesAreCumulativeAndUpdatesAreDifferences() {
         hand.report(GestureEvent(.pinch, .began))
-        #expect(
-            hand.report(GestureEvent(.pinch, .changed, .pinch(2))) == .zoomBy(1, focus: nil))
+        #expect(hand.report(GestureEvent(.pinch, .changed, .pinch(2))) == .zoomBy(1, focus: nil))
         #expect(hand.report(GestureEvent(.pinch, .changed, .pinch(2))) == nil)
         #expect(hand.report(GestureEvent(.pinch, .ended, .pinch(4))) == .zoomBy(1, focus: nil))
         #expect(!hand.tracker.isActive)
@@ -126,9 +131,7 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
 
     @Test func changedWithoutBeganBeginsThere() {
         #expect(hand.report(GestureEvent(.rotate, .changed, .rotate(90))) == nil)
-        #expect(
-            hand.report(GestureEvent(.rotate, .changed, .rotate(100)))
-                == .rotateBy(-10, focus: nil))
+        #expect(hand.report(GestureEvent(.rotate, .changed, .rotate(100))) == .rotateBy(-10, focus: nil))
     }
 
     @Test func endedWithoutAValueChangesNothing() {
@@ -229,8 +232,7 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
             hand.report(GestureEvent(.pan, .changed, .pan(point(x, 0)), time: time))
         }
         hand.report(GestureEvent(.pan, .ended, .pan(point(120, 0)), time: 300))
-        let momentum = hand.momentum()
-        #expect(momentum?.pan == point(1000, 0))
+        #expect(hand.momentum()?.pan == point(1000, 0))
         #expect(hand.release() == nil)
     }
 
@@ -243,8 +245,7 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
     @Test func withoutTimeThereIsNoVelocity() {
         hand.report(GestureEvent(.pan, .began), at: 5)
         hand.report(GestureEvent(.pan, .ended, .pan(point(100, 0))), at: 5)
-        let momentum = hand.momentum()
-        #expect(momentum?.pan == point(0, 0))
+        #expect(hand.momentum()?.pan == point(0, 0))
     }
 
     /// The velocity is recorded and must be a number that a gesture line can carry.
@@ -252,8 +253,7 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
     func aVelocityMeasuredOverNextToNoTimeIsBounded(elapsed: Double) throws {
         hand.report(GestureEvent(.pan, .began, time: 0))
         hand.report(GestureEvent(.pan, .ended, .pan(point(-300, 1e-300)), time: elapsed))
-        let momentum = hand.momentum()
-        let pan = try #require(momentum).pan
+        let pan = try #require(hand.momentum()).pan
         #expect(pan.x == -1e9 && (0...1e9).contains(pan.y))
         #expect(Glide(Momentum(pan: pan), of: hand.camera) != nil)
     }
@@ -298,8 +298,7 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
 
     @Test func withoutFlingAPanEndsWhereItEnds() {
         hand.set { $0.fling = false }
-        hand.report(GestureEvent(.pan, .began))
-        hand.report(GestureEvent(.pan, .ended, velocity: point(900, 0)))
+        hand.fling()
         #expect(hand.release() == nil)
     }
 
@@ -321,8 +320,7 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
     }
 
     @Test func tapsOfOneFrameAddUpAndStopWhatGlides() {
-        hand.report(GestureEvent(.pan, .began))
-        hand.report(GestureEvent(.pan, .ended, velocity: point(900, 0)))
+        hand.fling()
         hand.report(GestureEvent(.doubleTap, .ended, focus: point(1, 2)))
         hand.report(GestureEvent(.doubleTap, .ended, focus: point(3, 4)))
         #expect(hand.release() == .tap(.zoomBy(2, focus: point(3, 4))))
@@ -335,11 +333,9 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
     @Test func settingsOfTheSameFrameHoldForWhatGoesOn() {
         for change in [{ (s: inout GestureSettings) in s.scroll = false }, { $0.fling = false }] {
             let hand = Hand()
-            hand.report(GestureEvent(.pan, .began))
-            hand.report(GestureEvent(.pan, .ended, velocity: point(900, 0)))
+            hand.fling()
             hand.set(change)
-            let momentum = hand.momentum()
-            #expect(momentum?.pan == point(0, 0))
+            #expect(hand.momentum()?.pan == point(0, 0))
         }
     }
 
@@ -374,15 +370,12 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
     }
 
     @Test func tapsFollowTheSwitches() {
-        var settings = GestureSettings()
-        settings.scroll = false
-        hand.tracker.set(settings)
+        hand.set { $0.scroll = false }
         hand.report(GestureEvent(.doubleTap, .ended, focus: point(10, 20)))
-        hand.tracker.set(settings)
+        hand.set { $0.scroll = false }
         #expect(hand.release() == .tap(.zoomBy(1, focus: nil)))
         hand.report(GestureEvent(.doubleTap, .ended))
-        settings.zoom = false
-        hand.tracker.set(settings)
+        hand.set { ($0.scroll, $0.zoom) = (false, false) }
         #expect(hand.release() == nil)
         hand.report(GestureEvent(.doubleTap, .ended, focus: point(10, 20)))
         #expect(hand.release() == nil)
@@ -462,14 +455,11 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
     }
 
     @Test func withoutScrollNothingGlidesAboutAFocus() {
-        var settings = GestureSettings()
-        settings.inertia = true
-        hand.tracker.set(settings)
+        hand.set { $0.inertia = true }
         hand.report(GestureEvent(.pinch, .began, focus: point(1, 1), time: 0))
         hand.report(GestureEvent(.pinch, .changed, .pinch(2), focus: point(1, 1), time: 50))
         hand.report(GestureEvent(.pinch, .ended, focus: point(1, 1), time: 60))
-        settings.scroll = false
-        hand.tracker.set(settings)
+        hand.set { ($0.inertia, $0.scroll) = (true, false) }
         let momentum = hand.momentum()
         #expect(momentum?.anchor == nil && momentum?.zoom ?? 0 > 1)
     }
