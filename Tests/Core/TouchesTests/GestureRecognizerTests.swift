@@ -11,7 +11,7 @@ import Testing
 private func point(_ x: Double, _ y: Double) -> ScreenPoint { ScreenPoint(x: x, y: y) }
 
 /// Fingers on a map: the recognizer, the tracker, the camera, and its motion after the fingers have lifted.
-private struct Surface {
+private final class Surface {
     var recognizer = GestureRecognizer()
     var tracker = GestureTracker()
     var camera: Camera
@@ -32,7 +32,7 @@ private struct Surface {
             viewport: Viewport(width: 1000, height: 800))
     }
 
-    mutating func put(_ fingers: [(Int, ScreenPoint)], after milliseconds: Double = 10, cancelled: Bool = false) {
+    func put(_ fingers: [(Int, ScreenPoint)], after milliseconds: Double = 10, cancelled: Bool = false) {
         wait(milliseconds)
         recognizer.handle(
             TouchFrame(timeMs: time, touches: fingers.map { Touch(id: $0.0, position: $0.1) }, isCancelled: cancelled))
@@ -57,7 +57,7 @@ private struct Surface {
     }
 
     /// Advances time, during which a motion continues.
-    mutating func wait(_ milliseconds: Double) {
+    func wait(_ milliseconds: Double) {
         time += milliseconds
         while let due = motion?.nextFrame, due <= time {
             if motion?.step(&camera) != true { motion = nil }
@@ -68,7 +68,7 @@ private struct Surface {
     var isMoving: Bool { motion != nil }
 
     /// Moves fingers along straight lines, in frames of 10 ms.
-    mutating func drag(_ fingers: [(Int, ScreenPoint, ScreenPoint)], frames: Int = 40) {
+    func drag(_ fingers: [(Int, ScreenPoint, ScreenPoint)], frames: Int = 40) {
         for frame in 0...frames {
             let share = Double(frame) / Double(frames)
             put(
@@ -90,12 +90,14 @@ private struct Surface {
 }
 
 @Suite struct GestureRecognizerTests {
+    private let surface = Surface()
+
     // MARK: Two fingers
 
     @Test func thePlacesUnderTwoFingersStayUnderThem() {
         var random = Seeded(21)
         for _ in 0..<300 {
-            var surface = Surface()
+            let surface = Surface()
             let middle = point(500, 400)
             let (radius, start) = (random.number(60...200), random.number(0...(2 * Double.pi)))
             func fingers(_ middle: ScreenPoint, _ radius: Double, _ angle: Double) -> [(Int, ScreenPoint)] {
@@ -132,7 +134,6 @@ private struct Surface {
     }
 
     @Test func pinchRotateAndPanBeginTogetherAndNothingLeaps() {
-        var surface = Surface()
         surface.drag([(1, point(400, 400), point(250, 420)), (2, point(600, 400), point(760, 380))], frames: 80)
         #expect(surface.kinds(.began) == [.pan, .pinch, .rotate])
         #expect(abs(surface.camera.position.zoom - 12 - log2(hypot(510, 40) / 200)) < 1e-9)
@@ -144,7 +145,6 @@ private struct Surface {
     }
 
     @Test func aQuickPinchIsWholeToo() {
-        var surface = Surface()
         surface.drag([(1, point(450, 400), point(400, 400)), (2, point(550, 400), point(600, 400))], frames: 3)
         surface.put([])
         #expect(abs(surface.camera.position.zoom - 13) < 1e-9)
@@ -152,7 +152,7 @@ private struct Surface {
 
     @Test(arguments: [-200.0, 200])
     func twoFingersUpOrDownSideBySideTilt(distance: Double) {
-        var surface = Surface(viewingAngle: 20)
+        let surface = Surface(viewingAngle: 20)
         surface.drag([
             (1, point(400, 400), point(405, 400 + distance)), (2, point(600, 420), point(590, 410 + distance)),
         ])
@@ -164,7 +164,6 @@ private struct Surface {
     }
 
     @Test func oneAboveTheOtherTheyPan() {
-        var surface = Surface()
         surface.drag([(1, point(400, 200), point(400, 400)), (2, point(410, 400), point(410, 600))])
         #expect(surface.kinds(.began) == [.pan, .pinch, .rotate])
         #expect(abs(surface.camera.position.zoom - 12) < 1e-9)
@@ -173,7 +172,7 @@ private struct Surface {
 
     @Test func theSecondFingerOfATiltMayFollowSoon() {
         for (grace, kinds) in [(50.0, [GestureKind.tilt]), (150, [.pan, .pinch, .rotate])] {
-            var surface = Surface(viewingAngle: 20)
+            let surface = Surface(viewingAngle: 20)
             surface.wait(5000)
             let (a, b) = (point(400, 400), point(600, 400))
             surface.put([(1, a), (2, b)])
@@ -187,7 +186,6 @@ private struct Surface {
     }
 
     @Test func aRotationAboutAFingerIsNoTilt() {
-        var surface = Surface()
         let pivot = point(400, 400)
         let place = surface.place(pivot)
         for frame in 0...60 {
@@ -200,7 +198,6 @@ private struct Surface {
     }
 
     @Test func aLongPressOfTwoFingersMovesNothing() {
-        var surface = Surface()
         var random = Seeded(4)
         for _ in 0..<100 {
             surface.put([
@@ -216,7 +213,7 @@ private struct Surface {
     func thePlaceInTheMiddleOfTwoFingersStaysThereUnderTilt(viewingAngle: Double) {
         var random = Seeded(22)
         for seed in 0..<100 {
-            var surface = Surface(viewingAngle: viewingAngle)
+            let surface = Surface(viewingAngle: viewingAngle)
             surface.camera.apply(.zoomTo(17))
             surface.camera.apply(.setViewingAngle(viewingAngle))
             func finger() -> ScreenPoint { point(random.number(200...800), random.number(200...700)) }
@@ -237,7 +234,7 @@ private struct Surface {
 
     @Test(arguments: [0.5, 2])
     func aPinchAfterATiltInTheSameGripZooms(scale: Double) {
-        var surface = Surface(viewingAngle: 20)
+        let surface = Surface(viewingAngle: 20)
         let (a, b) = (point(400, 500), point(600, 510))
         surface.drag([(1, a, a - point(0, 40)), (2, b, b - point(0, 40))])
         #expect(surface.kinds(.began) == [.tilt])
@@ -257,7 +254,7 @@ private struct Surface {
     }
 
     @Test func aRotationAfterATiltRotates() {
-        var surface = Surface(viewingAngle: 20)
+        let surface = Surface(viewingAngle: 20)
         let (a, b) = (point(400, 500), point(600, 500))
         surface.drag([(1, a, a - point(0, 40)), (2, b, b - point(0, 40))])
         for frame in 0...60 {
@@ -271,7 +268,7 @@ private struct Surface {
 
     /// Hands turn and fingers spread on their way: 40 points over 300 up, as real ones do.
     @Test func aLongTiltStaysATilt() {
-        var surface = Surface(viewingAngle: 10)
+        let surface = Surface(viewingAngle: 10)
         surface.drag([(1, point(400, 600), point(360, 310)), (2, point(600, 600), point(640, 280))])
         #expect(surface.kinds(.began) == [.tilt])
         #expect(surface.camera.position.zoom == 12)
@@ -280,7 +277,7 @@ private struct Surface {
     // MARK: Movement before recognition
 
     @Test func aPanThatLiftsRightAfterItBeganIsWhole() {
-        var surface = Surface(viewingAngle: 30)
+        let surface = Surface(viewingAngle: 30)
         let place = surface.place(point(300, 500))
         surface.put([(1, point(300, 500))])
         surface.put([(1, point(306, 506))])
@@ -291,7 +288,6 @@ private struct Surface {
     }
 
     @Test func aPinchThatLiftsRightAfterItBeganIsWhole() {
-        var surface = Surface()
         let places = (surface.place(point(400, 400)), surface.place(point(600, 400)))
         let last = (point(390, 400), point(606, 404))
         surface.put([(1, point(400, 400)), (2, point(600, 400))])
@@ -308,7 +304,7 @@ private struct Surface {
     }
 
     @Test func whatAPanIsBehindDoesNotBecomeATilt() {
-        var surface = Surface(viewingAngle: 20)
+        let surface = Surface(viewingAngle: 20)
         let place = surface.place(point(400, 500))
         surface.put([(1, point(400, 500))])
         surface.put([(1, point(400, 491))])
@@ -326,7 +322,7 @@ private struct Surface {
 
     /// Returns a surface whose map was thrown by a finger and still glides 200 ms later.
     private func thrown() -> Surface {
-        var surface = Surface()
+        let surface = Surface()
         surface.drag([(1, point(200, 400), point(400, 400))], frames: 20)
         surface.put([])
         surface.wait(200)
@@ -335,7 +331,7 @@ private struct Surface {
     }
 
     @Test func aFingerThatLandsOnAGlidingMapStopsIt() {
-        var surface = thrown()
+        let surface = thrown()
         surface.put([(2, point(500, 300))])
         let (position, place) = (surface.camera.position, surface.place(point(500, 300)))
         for _ in 0..<50 { surface.put([(2, point(502, 301))]) }
@@ -349,7 +345,7 @@ private struct Surface {
     }
 
     @Test func aFingerThatOnlyTouchesAGlidingMapLeavesItAtRest() {
-        var surface = thrown()
+        let surface = thrown()
         surface.put([(2, point(500, 300))])
         let position = surface.camera.position
         surface.put([], after: 60)
@@ -388,7 +384,7 @@ private struct Surface {
     }
 
     @Test func aMapAtRestIsNotStopped() {
-        var surface = thrown()
+        let surface = thrown()
         surface.wait(3000)
         #expect(!surface.isMoving)
         surface.put([(2, point(500, 300))])
@@ -403,7 +399,6 @@ private struct Surface {
     }
 
     @Test func whatATapDoesIsNotStoppedByTheNextTap() {
-        var surface = Surface()
         for _ in 0..<4 {
             surface.put([(1, point(500, 300))], after: 50)
             surface.put([], after: 50)
@@ -416,7 +411,7 @@ private struct Surface {
 
     @Test func aFingerStopsTheInertiaOfAPinchAndOfARotation() {
         for (scale, angle) in [(2.0, 0.0), (1, 1)] {
-            var surface = Surface(inertia: true)
+            let surface = Surface(inertia: true)
             for frame in 0...20 {
                 let share = Double(frame) / 20
                 let radius = 100 * (1 + (scale - 1) * share)
@@ -435,7 +430,6 @@ private struct Surface {
     // MARK: Fingers that land or lift one by one
 
     @Test func aSecondFingerThatLandsLateMakesNoJump() {
-        var surface = Surface()
         surface.drag([(1, point(300, 400), point(400, 400))], frames: 30)
         let before = surface.camera.position
         surface.put([(1, point(400, 400)), (2, point(700, 300))])
@@ -449,7 +443,6 @@ private struct Surface {
     }
 
     @Test func aLastFingerThatLiftsLateMakesNoJumpAndNoFling() {
-        var surface = Surface()
         surface.drag([(1, point(400, 400), point(300, 400)), (2, point(600, 400), point(750, 300))], frames: 12)
         let before = surface.camera.position
         surface.put([(2, point(756, 296))])
@@ -461,7 +454,6 @@ private struct Surface {
     }
 
     @Test func theFingerThatStaysPansOn() {
-        var surface = Surface()
         surface.drag([(1, point(400, 400), point(300, 400)), (2, point(600, 400), point(700, 400))])
         surface.put([(2, point(700, 400))])
         let place = surface.place(point(700, 400))
@@ -471,7 +463,6 @@ private struct Surface {
 
     @Test(arguments: [3, 4, 5])
     func manyFingersPanByTheirMean(count: Int) {
-        var surface = Surface()
         let place = surface.place(point(500, 300))
         // They spread while moving, and lift one by one.
         for frame in 0...50 {
@@ -496,7 +487,6 @@ private struct Surface {
     }
 
     @Test func aNewIdIsALiftAndALanding() {
-        var surface = Surface()
         surface.drag([(1, point(300, 300), point(400, 300))])
         let before = surface.camera.position
         surface.put([(9, point(700, 600))])
@@ -506,7 +496,6 @@ private struct Surface {
     }
 
     @Test func whatIsLostIsCancelled() {
-        var surface = Surface()
         surface.drag([(1, point(300, 300), point(400, 300))], frames: 8)
         surface.put([], cancelled: true)
         #expect(surface.kinds(.cancelled) == [.pan])
@@ -517,7 +506,6 @@ private struct Surface {
     }
 
     @Test func whatAnUndecidedGripHasMovedIsNobodysAfterIt() {
-        var surface = Surface()
         // Far enough for one finger, not for two.
         surface.drag([(1, point(400, 400), point(412, 400)), (2, point(600, 400), point(612, 400))], frames: 20)
         for _ in 0..<5 { surface.put([]) }
@@ -526,7 +514,6 @@ private struct Surface {
     }
 
     @Test func aThirdFingerTakesNothingFromThePan() {
-        var surface = Surface()
         let place = surface.place(point(500, 400))
         surface.drag([(1, point(400, 400), point(417, 400)), (2, point(600, 400), point(617, 400))], frames: 5)
         // Its landing moves only the mean.
@@ -541,7 +528,7 @@ private struct Surface {
     // MARK: One finger
 
     @Test func aPanIsExactAndFlings() {
-        var surface = Surface(viewingAngle: 30)
+        let surface = Surface(viewingAngle: 30)
         let place = surface.place(point(300, 500))
         surface.drag([(1, point(300, 500), point(700, 300))])
         #expect(surface.distance(of: place, from: point(700, 300)) < 1e-6)
@@ -552,13 +539,11 @@ private struct Surface {
     }
 
     @Test(arguments: [(9.99, false), (10, true)]) func aPanBeginsAtItsSlop(distance: Double, begins: Bool) {
-        var surface = Surface()
         for x in [0, distance] { surface.put([(1, point(x, 0))]) }
         #expect(surface.kinds(.began) == (begins ? [.pan] : []))
     }
 
     @Test func aPanGoesOnByTwoFingersButNotByTheLastAlone() {
-        var surface = Surface()
         surface.drag((1...3).map { ($0, point(100 * Double($0), 200), point(100 * Double($0), 400)) })
         surface.put([(1, point(100, 400)), (2, point(200, 400))])
         #expect(surface.kinds(.began) == [.pan] && surface.kinds(.ended) == [])
@@ -567,7 +552,7 @@ private struct Surface {
     }
 
     @Test func aTiltThatSpreadsAndBecomesAPinchMakesNoJump() {
-        var surface = Surface(viewingAngle: 20)
+        let surface = Surface(viewingAngle: 20)
         surface.drag([(1, point(400, 400), point(395, 600)), (2, point(600, 400), point(605, 600))])
         surface.drag([(1, point(395, 600), point(345, 600)), (2, point(605, 600), point(655, 600))])
         #expect(surface.kinds(.began).contains(.pinch))
@@ -576,7 +561,6 @@ private struct Surface {
     }
 
     @Test func tapsAreNoPans() {
-        var surface = Surface()
         surface.put([(1, point(300, 500))])
         surface.put([(1, point(304, 503))], after: 60)
         surface.put([])
@@ -592,7 +576,6 @@ private struct Surface {
 
     @Test(arguments: [(400.0, 0.0), (100, 200)])
     func tapsTooLateOrTooFarApartAreTwo(pause: Double, distance: Double) {
-        var surface = Surface()
         surface.put([(1, point(300, 500))])
         surface.put([], after: 60)
         surface.put([(1, point(300 + distance, 500))], after: pause)
@@ -601,7 +584,6 @@ private struct Surface {
     }
 
     @Test func twoFingersThatTapZoomOut() {
-        var surface = Surface()
         surface.put([(1, point(300, 500))])
         surface.put([(1, point(300, 500)), (2, point(500, 400))], after: 30)
         surface.put([(2, point(501, 400))], after: 60)
@@ -610,7 +592,6 @@ private struct Surface {
     }
 
     @Test func aTapAndADragZoomWithOneFinger() {
-        var surface = Surface()
         surface.put([(1, point(300, 300))])
         surface.put([], after: 60)
         let place = surface.place(point(300, 300))
@@ -625,7 +606,6 @@ private struct Surface {
     // MARK: General
 
     @Test func itIsAsNewWhenTheFingersAndWhatTheyLeftAreGone() {
-        var surface = Surface()
         #expect(surface.recognizer.isNew(at: 0))
         surface.put([(1, point(500, 400))])
         #expect(!surface.recognizer.isNew(at: 10_000))
@@ -642,7 +622,7 @@ private struct Surface {
     @Test func whateverFingersDoEveryGestureThatBeginsEnds() {
         var random = Seeded(77)
         for seed in 0..<400 {
-            var surface = Surface()
+            let surface = Surface()
             var down: [Int: ScreenPoint] = [:]
             for _ in 0..<120 {
                 if random.chance(0.1), down.count < 5 {
@@ -695,7 +675,6 @@ private struct Surface {
     }
 
     @Test func aThirdFingerOnATiltBeginsNoPanUntilTheyMove() {
-        var surface = Surface()
         surface.drag([(1, point(400, 400), point(400, 360)), (2, point(600, 400), point(600, 360))])
         surface.put([(1, point(400, 360)), (2, point(600, 360)), (3, point(800, 400))])
         #expect(surface.kinds(.began) == [.tilt] && surface.kinds(.ended) == [.tilt])
@@ -724,7 +703,6 @@ private struct Surface {
     }
 
     @Test func aPanThatLeapsIsBehindByNothing() throws {
-        var surface = Surface()
         for x in [0.0, 300] { surface.put([(1, point(x, 0))]) }
         #expect(surface.reports.last?.value == .pan(point(300, 0)))
         surface.put([])
@@ -733,7 +711,6 @@ private struct Surface {
     }
 
     @Test func aTiltThatBecomesAPinchBeginsToPanFromZero() {
-        var surface = Surface()
         let (a, b) = (point(400, 400), point(600, 400))
         surface.drag([(1, a, a - point(0, 40)), (2, b, b - point(0, 40))])
         surface.drag([(1, a - point(0, 40), a - point(100, 40)), (2, b - point(0, 40), b + point(100, -40))])
@@ -743,7 +720,6 @@ private struct Surface {
     }
 
     @Test func aPanEndsBeforeItsFingersTilt() {
-        var surface = Surface()
         surface.drag([(1, point(400, 400), point(400, 440))])
         let two = [(1, point(400, 440), point(400, 340)), (2, point(600, 440), point(600, 340))]
         surface.drag(two)
@@ -751,11 +727,10 @@ private struct Surface {
     }
 
     @Test func onlyOneFingerThrowsTheMap() {
-        var surface = Surface()
         surface.drag([(1, point(400, 400), point(500, 400)), (2, point(450, 400), point(550, 400))])
         surface.put([])
         #expect(surface.reports.filter { $0.phase == .ended && $0.kind == .pan }.map(\.velocity) == [point(0, 0)])
-        var slow = Surface()
+        let slow = Surface()
         slow.drag([(1, point(400, 400), point(500, 400))])
         slow.put([], after: 200)
         #expect(slow.reports.last?.velocity == point(0, 0))
@@ -763,7 +738,7 @@ private struct Surface {
 
     /// Returns the gestures begun by a finger that lands after two have doubled their distance at once and lifted.
     private func landing(liftingAfter pause: Double, landingAfter delay: Double) -> [GestureKind] {
-        var surface = Surface()
+        let surface = Surface()
         for half in [50.0, 100] { surface.put([(1, point(500 - half, 400)), (2, point(500 + half, 400))]) }
         surface.put([], after: pause)
         surface.put([(3, point(100, 100))], after: delay)
