@@ -92,6 +92,11 @@ public struct Seeded: RandomNumberGenerator {
     private var state: UInt64
     public init(_ seed: UInt64) { state = seed }
 
+    /// Returns each seed with its generator.
+    public static func each(_ seeds: ClosedRange<UInt64>) -> some Sequence<(seed: UInt64, random: Seeded)> {
+        seeds.lazy.map { (seed: $0, random: Seeded($0)) }
+    }
+
     public mutating func next() -> UInt64 {
         state &+= 0x9e37_79b9_7f4a_7c15
         var mixed = state

@@ -161,8 +161,7 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
 
     /// After a pan, pinch and rotation in one frame, the places under two fingers are still under them.
     @Test func afterAFrameThePlacesUnderTwoFingersAreUnderThem() throws {
-        for seed in UInt64(1)...500 {
-            var random = Seeded(seed)
+        for (seed, var random) in Seeded.each(1...500) {
             let hand = Hand()
             hand.camera.apply(.setBearing(random.number(0...360)))
             func finger() -> ScreenPoint { point(random.number(100...290), random.number(200...600)) }
@@ -425,8 +424,7 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
     }
 
     @Test func aWindowSaysWhatAllSamplesOfItsTimeWouldSay() {
-        for seed in 1...20 as ClosedRange<UInt64> {
-            var random = Seeded(seed)
+        for (seed, var random) in Seeded.each(1...20) {
             var (window, all, time) = (SampleWindow(), [(time: Double, x: Double)](), 0.0)
             for _ in 0..<400 {
                 time += Double([0, 1, 8, 30, 150][random.integer(0...4)])

@@ -123,8 +123,7 @@ func frames(_ motion: Motion, of camera: inout Camera, _ what: String = "") -> [
     private static let seeds = UInt64(1)...3000
 
     @Test func unprojectedPointsProjectBack() throws {
-        for seed in Self.seeds {
-            var random = Seeded(seed)
+        for (seed, var random) in Seeded.each(Self.seeds) {
             let camera = random.camera()
             let point = random.point(in: camera.viewport)
             guard let place = camera.projection.coordinate(for: point), abs(place.latitude) < 89 else { continue }
@@ -137,8 +136,7 @@ func frames(_ motion: Motion, of camera: inout Camera, _ what: String = "") -> [
 
     @Test func thePlaceUnderTheFingerStaysThere() throws {
         var checked = 0
-        for seed in Self.seeds {
-            var random = Seeded(seed)
+        for (seed, var random) in Seeded.each(Self.seeds) {
             var camera = random.camera()
             var point = random.point(in: camera.viewport)
             let place = camera.projection.place(under: point)
@@ -160,8 +158,7 @@ func frames(_ motion: Motion, of camera: inout Camera, _ what: String = "") -> [
     }
 
     @Test func everyUpdateEndsWithinTheConstraints() throws {
-        for seed in Self.seeds {
-            var random = Seeded(seed)
+        for (seed, var random) in Seeded.each(Self.seeds) {
             var camera = random.camera()
             for _ in 0..<20 {
                 if random.chance(0.1) { camera.setTargetBounds(random.chance(0.3) ? nil : random.bounds()) }
@@ -175,8 +172,7 @@ func frames(_ motion: Motion, of camera: inout Camera, _ what: String = "") -> [
     }
 
     @Test func constrainingTwiceIsConstrainingOnce() throws {
-        for seed in Self.seeds {
-            var random = Seeded(seed)
+        for (seed, var random) in Seeded.each(Self.seeds) {
             var camera = random.camera()
             camera.setTargetBounds(random.bounds())
             camera.apply(random.update(of: camera))
@@ -187,8 +183,7 @@ func frames(_ motion: Motion, of camera: inout Camera, _ what: String = "") -> [
     }
 
     @Test func aPinchAndItsReverseAreNothing() throws {
-        for seed in Self.seeds {
-            var random = Seeded(seed)
+        for (seed, var random) in Seeded.each(Self.seeds) {
             var camera = random.camera()
             camera.apply(.setViewingAngle(0))
             let before = camera.position
@@ -207,8 +202,7 @@ func frames(_ motion: Motion, of camera: inout Camera, _ what: String = "") -> [
     }
 
     @Test func aPinchBeyondALimitDoesNotDrift() throws {
-        for seed in Self.seeds {
-            var random = Seeded(seed)
+        for (seed, var random) in Seeded.each(Self.seeds) {
             var camera = random.camera()
             camera.apply(.zoomTo(21))
             let before = camera.position

@@ -28,8 +28,7 @@ extension Seeded {
     private static let seeds = UInt64(1)...2000
 
     @Test func everyFrameOfAnAnimationIsWithinTheConstraintsAndTheLastIsWhereTheUpdateLeads() {
-        for seed in Self.seeds {
-            var random = Seeded(seed)
+        for (seed, var random) in Seeded.each(Self.seeds) {
             var camera = random.heldCamera()
             let update = random.update(of: camera)
             var moved = camera
@@ -50,8 +49,7 @@ extension Seeded {
     }
 
     @Test func anAnimationNeverTurnsBackAndNeverGoesTheLongWay() {
-        for seed in Self.seeds {
-            var random = Seeded(seed)
+        for (seed, var random) in Seeded.each(Self.seeds) {
             var camera = random.camera()
             let position = random.position()
             guard
@@ -90,8 +88,7 @@ extension Seeded {
 
     @Test func aFlingAlongABoundMovesTheFreeAxisAsIfThereWereNone() {
         var slid = 0
-        for seed in Self.seeds {
-            var random = Seeded(seed)
+        for (seed, var random) in Seeded.each(Self.seeds) {
             var free = random.camera()
             free.apply(.zoomTo(random.number(6...18)))
             let target = free.position.target
@@ -120,8 +117,7 @@ extension Seeded {
 
     @Test func boundsFitExactlyWhenTheirCornersAreInside() throws {
         var (inside, outside) = (0, 0)
-        for seed in Self.seeds {
-            var random = Seeded(seed)
+        for (seed, var random) in Seeded.each(Self.seeds) {
             var camera = Camera(viewport: random.viewport())
             camera.setZoomRange(random.zoomRange())
             let bounds = random.bounds()
@@ -153,8 +149,7 @@ extension Seeded {
     }
 
     @Test func anyViewportWithAnyPaddingKeepsTheCameraWithinItsConstraints() throws {
-        for seed in Self.seeds {
-            var random = Seeded(seed)
+        for (seed, var random) in Seeded.each(Self.seeds) {
             var camera = random.heldCamera()
             for _ in 0..<10 {
                 let before = camera.position
@@ -173,8 +168,7 @@ extension Seeded {
 
     @Test func zoomingAboutAPointFarFromTheHorizonKeepsThePlaceThoughTheAngleFalls() {
         var fallen = 0
-        for seed in Self.seeds {
-            var random = Seeded(seed)
+        for (seed, var random) in Seeded.each(Self.seeds) {
             var camera = random.camera()
             camera.apply(.zoomTo(random.number(12...18)))
             camera.apply(.setViewingAngle(65))

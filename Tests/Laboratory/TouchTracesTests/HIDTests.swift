@@ -288,8 +288,7 @@ import Testing
     /// Random descriptors and reports do no harm, and take time proportional to their length.
     @Test func madeUpDescriptorsDoNoHarm() {
         let whole = Self.touchscreen(Self.finger, Self.finger, Self.scanTime, Self.count).split(separator: " ")
-        for seed in 0..<400 as Range<UInt64> {
-            var random = Seeded(seed)
+        for (seed, var random) in Seeded.each(0...399) {
             var descriptor = whole.map { UInt8($0, radix: 16) ?? 0 }
             random.damage(&descriptor)
             if random.chance(0.2) { descriptor = (0..<200).map { _ in UInt8(random.integer(0...255)) } }

@@ -36,8 +36,7 @@ import Testing
     @Test(.needsRecordings, arguments: Recordings.facts)
     func damageDoesNoHarm(_ fact: Recordings.Fact) throws {
         let bytes = try Recordings.bytes(fact.path)
-        for seed in 0..<5 as Range<UInt64> {
-            var random = Seeded(seed)
+        for (seed, var random) in Seeded.each(0...4) {
             var damaged = bytes
             for _ in 0..<20 { random.damage(&damaged) }
             let reading = Reading(damaged)

@@ -107,8 +107,7 @@ import TouchTraces
 
     /// Events of all meaningful kinds with any values, of both protocols and of two devices.
     @Test func madeUpEventsDoNoHarm() {
-        for seed in 0..<300 as Range<UInt64> {
-            var random = Seeded(seed)
+        for (seed, var random) in Seeded.each(0...299) {
             let codes = [
                 "0003 002f", "0003 0039", "0003 0035", "0003 0036", "0003 0037", "0003 0030", "0003 0000", "0003 0001",
                 "0003 0018", "0001 014a", "0000 0002", "0000 0003", "0000 0000", "0000 0000", "0000 0000",
@@ -139,8 +138,7 @@ import TouchTraces
             "input tap", "swipe",
             "sendevent", "sleep", ";", "UserWait(9)", "Drag(", ",", ")", "R: 2 05 0d", "E: 0.1 2 01", "event at",
         ]
-        for seed in 0..<300 as Range<UInt64> {
-            var random = Seeded(seed)
+        for (seed, var random) in Seeded.each(0...299) {
             var bytes = seed % 2 == 0 ? Self.samples[random.integer(0...(Self.samples.count - 1))] : []
             for _ in 0..<40 {
                 let line = (0..<random.integer(0...8)).map { _ in words[random.integer(0...(words.count - 1))] }

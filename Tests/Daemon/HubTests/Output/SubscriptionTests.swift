@@ -60,8 +60,7 @@ import Testing
     }
 
     @Test func latestSkipsToTheNewestAndKeepsTheGrammar() throws {
-        for seed in UInt64(1)...200 {
-            var random = Seeded(seed)
+        for (seed, var random) in Seeded.each(1...200) {
             let host = HubHost()
             let (slow, feed) = (host.connect(), host.connect())
             slow.send(#"{"type":"subscribe","delivery":"latest"}"#)
