@@ -249,8 +249,7 @@ import Testing
     }
 
     @Test func camerasThatAreMadeFasterThanTheyAreReadForgetNoOthers() {
-        let (fleet, bridge) = alone(
-            HubHost { ($0.cameras, $0.subscriptions, $0.unreadReplies) = (1000, 1000, 4096) })
+        let (fleet, bridge) = alone(HubHost { ($0.cameras, $0.subscriptions, $0.unreadReplies) = (1000, 1000, 4096) })
         let feeder = fleet.hosts[0].connect()
         for round in 0..<3 {
             bridge.makeRoom(0)
@@ -360,8 +359,7 @@ import Testing
         for feed in ["one", "two"] {
             publish(#"{"type":"pan","phase":"began","feed":"\#(feed)"}"#, "gesture", from: client)
         }
-        publish(
-            #"{"type":"pan","phase":"changed","translation":{"x":40,"y":0},"feed":"one"}"#, "gesture", from: client)
+        publish(#"{"type":"pan","phase":"changed","translation":{"x":40,"y":0},"feed":"one"}"#, "gesture", from: client)
         let alone = try position("main", of: fleet.hosts[0])
         // Values count from the beginning of each publisher's own gesture.
         publish(

@@ -64,8 +64,7 @@ import Testing
         #expect(abs(shown.latitude - expected.latitude) > 1e-5)
         var flat = position
         flat.viewingAngle = 0
-        let flatWhole = try #require(
-            Projection(flat, viewport: tile.wall).coordinate(for: ScreenPoint(x: 100, y: 900)))
+        let flatWhole = try #require(Projection(flat, viewport: tile.wall).coordinate(for: ScreenPoint(x: 100, y: 900)))
         let flatShown = try #require(Projection(flat, viewport: low).coordinate(for: ScreenPoint(x: 100, y: 400)))
         #expect(abs(flatShown.latitude - flatWhole.latitude) < 1e-9)
     }

@@ -49,8 +49,7 @@ private func error(_ body: () async throws -> Void) async -> (any Error)? {
     }
 
     @Test func settingsThatAreSetAreInTheCamerasState() async throws {
-        let bounds = try #require(
-            CoordinateBounds(southWest: paris, northEast: LatLng(latitude: 50, longitude: 3)))
+        let bounds = try #require(CoordinateBounds(southWest: paris, northEast: LatLng(latitude: 50, longitude: 3)))
         let viewport = Viewport(width: 1280, height: 720, padding: EdgeInsets(left: 320))
         try await camera.setGestures(GestureSwitches(tilt: false, inertia: true))
         try await camera.setZoomRange(min: 4)

@@ -140,9 +140,7 @@ import UnixSocket
     @Test func aLoopThatDoesNotReadDelaysNoOther() async throws {
         let daemon = try DaemonProcess()
         let gimbal = Gimbal(path: daemon.socket)
-        var (idle, busy) = (
-            gimbal.camera().events().makeAsyncIterator(), gimbal.camera().events().makeAsyncIterator()
-        )
+        var (idle, busy) = (gimbal.camera().events().makeAsyncIterator(), gimbal.camera().events().makeAsyncIterator())
         _ = try await idle.next()
         _ = try await busy.next()
         // Three events each.

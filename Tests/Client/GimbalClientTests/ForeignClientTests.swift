@@ -28,8 +28,7 @@ import Testing
     @Test(.needs("python3")) func aFollowerSeesEveryPositionThoughConnectionsBreak() async throws {
         let proxy = try StandIn.cutting(after: [600, 330], before: daemon.socket)
         let gimbal = Gimbal(path: daemon.socket)
-        let follower = try RunningProgram(
-            ["--socket", proxy.path, "--count", "10", "left"], of: client("follow.py"))
+        let follower = try RunningProgram(["--socket", proxy.path, "--count", "10", "left"], of: client("follow.py"))
         try await waitUntil("the follower has subscribed") { try await gimbal.stats().subscriptions > 0 }
         for bearing in 1...10 { try await gimbal.camera("left").move(.setBearing(Double(bearing))) }
         let (status, text, _) = follower.wait()

@@ -25,8 +25,7 @@ import Testing
             if random.chance(0.1) { position.bearing = random.number(0...360) }
             if random.chance(0.1) { position.viewingAngle = random.number(0...65) }
             let printed = PrintedPosition(position)
-            let event = Event(
-                kind: .cameraChanged, seq: UInt64(seq), timeMs: 1.5, reason: .gesture, position: printed)
+            let event = Event(kind: .cameraChanged, seq: UInt64(seq), timeMs: 1.5, reason: .gesture, position: printed)
             let name = Array("main".utf8)
             let line = written { $0.withRoom(512) { $0.event(event, camera: name.span, &kept) } }
             let expected = #"{"type":"camera-changed","camera":"main","seq":\#(seq),"timeMs":1.5,"reason":"gesture","#

@@ -239,8 +239,7 @@ private let fields = Field.allCases.map(\.name)
     /// Returns lines of every type, together with every member of each.
     private func everyAnswer() throws -> [String] {
         let id: [UInt8] = Array("\"a\"".utf8)
-        let position = CameraPosition(
-            target: LatLng(latitude: 1, longitude: 2), zoom: 3, bearing: 4, viewingAngle: 5)
+        let position = CameraPosition(target: LatLng(latitude: 1, longitude: 2), zoom: 3, bearing: 4, viewingAngle: 5)
         let bounds = try #require(
             CoordinateBounds(
                 southWest: LatLng(latitude: -1, longitude: 5), northEast: LatLng(latitude: 1, longitude: 6)))

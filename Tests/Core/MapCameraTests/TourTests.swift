@@ -270,8 +270,7 @@ extension Seeded {
         for pole in [1.0, -1] {
             var camera = Camera(position: Self.at(84 * pole, 20), viewport: Self.camera.viewport)
             let (there, back) = (Self.at(84 * pole, -160), Self.at(80 * pole, 100))
-            let tour = try #require(
-                Tour([there, back].map { Tour.Stop($0, .smooth(duration: 600)) }, of: camera))
+            let tour = try #require(Tour([there, back].map { Tour.Stop($0, .smooth(duration: 600)) }, of: camera))
             let frames = frames(Motion(tour, at: 0), of: &camera)
             #expect(frames.contains { $0.position.target.latitude == 85 * pole } && camera.position == back)
         }

@@ -252,8 +252,7 @@ import Testing
         let first = try start()
         _ = try first.ask(#"{"type":"get-camera"}"#)
         let socket = folder.appendingPathComponent("second.sock").path
-        let second = try DaemonProcess.run(
-            DaemonProcess.gimbald, ["--socket", socket, "--state-dir", folder.path])
+        let second = try DaemonProcess.run(DaemonProcess.gimbald, ["--socket", socket, "--state-dir", folder.path])
         #expect(second.status == 69)
         #expect(second.errors.contains("another daemon keeps its state in \(folder.path)"), "\(second.errors)")
         #expect(!FileManager.default.fileExists(atPath: socket))

@@ -110,8 +110,7 @@ func eastward(_ count: Int, zoom: Double = 10, step: Double = 20, startMs: Doubl
         let slower = Comparison(
             expected: often, found: try stream(eastward(21, step: 50)), tolerance: Tolerance(points: 0.5))
         #expect(!slower.isSame && slower.first?.timeMs == 20)
-        let later = Comparison(
-            expected: often, found: try stream(eastward(51, startMs: 7_000_000)), tolerance: .none)
+        let later = Comparison(expected: often, found: try stream(eastward(51, startMs: 7_000_000)), tolerance: .none)
         #expect(later.isSame)
     }
 

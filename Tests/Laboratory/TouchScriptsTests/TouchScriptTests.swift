@@ -231,8 +231,7 @@ import Traces
                 time += random.one(of: [4, 16, 40, 300, 2500])
                 switch random.one(of: [0, 1, 2, 3]) {
                 case 0 where fingers.count < 10:
-                    let place = ScreenPoint(
-                        x: random.number(0...viewport.width), y: random.number(0...viewport.height))
+                    let place = ScreenPoint(x: random.number(0...viewport.width), y: random.number(0...viewport.height))
                     fingers.append(Touch(id: number, position: place))
                 case 1 where !fingers.isEmpty: fingers.remove(at: Int(random.next() % UInt64(fingers.count)))
                 case 2:

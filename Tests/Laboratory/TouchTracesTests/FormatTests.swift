@@ -51,8 +51,7 @@ import Testing
         let device = try DeviceDescription(description.span)
         #expect(device.name == "beside" && device.x?.maximum == 99)
         let events = "E: 1.5 0003 0039 1\nE: 1.5 0003 0035 99\nE: 1.5 0003 0036 49\nE: 1.5 0000 0000 0\n"
-        let reading = Reading(
-            events, device: device, viewport: Viewport(width: 100, height: 200))
+        let reading = Reading(events, device: device, viewport: Viewport(width: 100, height: 200))
         #expect(reading.touches.first?.touches.first?.position == ScreenPoint(x: 100, y: 200))
         #expect(reading.touches.first?.timeMs == 1500)
         #expect(throws: RecordingError.noDevice) { try DeviceDescription(Array(events.utf8).span) }
@@ -350,8 +349,7 @@ import Testing
              event7   TOUCH_DOWN       +8.180s\t0 (0) x/25.00 (158.00/44.00mm)
             """)
         #expect(reading.error == nil && reading.reader.format == .libinputDebugEvents)
-        #expect(
-            reading.told == ["8144: 1@5000,2500", "8152: 1@5078,2500 2@500,5121", "8160: 2@500,5121", "8170: x"])
+        #expect(reading.told == ["8144: 1@5000,2500", "8152: 1@5078,2500 2@500,5121", "8160: 2@500,5121", "8170: x"])
         #expect(reading.notes.damaged.map(\.line) == [11] && reading.notes[.noHead] == 0)
         let viewport = try #require(reading.reader.surface?.viewport)
         #expect(abs(viewport.width - 316 / 25.4 * 160) < 1e-6 && abs(viewport.height - 176 / 25.4 * 160) < 1e-6)
@@ -637,8 +635,7 @@ import Testing
             {"type":"pointerup","timeStamp":4,"pointerId":2,"clientX":10,"clientY":20}
             {"type":"pointercancel","timeStamp":5,"pointerId":3,"clientX":10,"clientY":20}
             """)
-        #expect(
-            reading.told == ["2: 1@10,20", "2: 1@10,20 2@30,40", "3: 1@10,20 2@31,900", "4: 2@31,900", "5: x"])
+        #expect(reading.told == ["2: 1@10,20", "2: 1@10,20 2@30,40", "3: 1@10,20 2@31,900", "4: 2@31,900", "5: x"])
         // Without a viewport, points are points, and the standard viewport grows to hold them.
         #expect(reading.reader.surface?.viewport == Viewport(width: 390, height: 900))
         #expect(reading.touches[0].touches[0].position == ScreenPoint(x: 10, y: 20))

@@ -103,8 +103,7 @@ import Testing
         let reports = ["01 03 01 01 00 01 00 01", "01 07 01 02 00 01 00 01", "01 00 01 02 00 01 00 01"]
         let fingers = Self.touchscreen(Self.finger, Self.count)
         #expect(Self.told(fingers, reports) == ["100: 1@1,1", "110: 1@2,1", "120:"])
-        let certified = Reading(
-            Self.recording(Self.touchscreen(Self.finger, Self.count, Self.certification), reports))
+        let certified = Reading(Self.recording(Self.touchscreen(Self.finger, Self.count, Self.certification), reports))
         #expect(certified.told == ["100:", "110: 2@2,1", "120:"] && certified.notes[.palm] == 1)
     }
 
@@ -232,8 +231,7 @@ import Testing
         let descriptor = Self.touchscreen(Self.finger, Self.finger, Self.scanTime, Self.count)
         let none = "01 00 00 00 00 00 00 00 00 00 00 00 00"
         let down = "01 07 05 01 00 01 00 07 06 02 00 02 00"
-        #expect(
-            Self.told(descriptor, [down + " 10 00 02", none + " 20 00 00"]) == ["100: 1@1,1 2@2,2", "110:"])
+        #expect(Self.told(descriptor, [down + " 10 00 02", none + " 20 00 00"]) == ["100: 1@1,1 2@2,2", "110:"])
         // Without a scan time it may follow a complete frame; the same scan does.
         let timeless = Self.touchscreen(Self.finger, Self.finger, Self.count)
         #expect(Self.told(timeless, [down + " 02", none + " 00"]).prefix(2).last == "110: 1@1,1 2@2,2")
@@ -268,8 +266,7 @@ import Testing
         "E: x", "R: 3 05 0d", "D: x",
     ])
     func damagedLinesAreNamed(_ line: String) {
-        let recording = Self.recording(
-            Self.touchscreen(Self.finger), ["01 07 01 07 00 08 00", "01 00 01 07 00 08 00"])
+        let recording = Self.recording(Self.touchscreen(Self.finger), ["01 07 01 07 00 08 00", "01 00 01 07 00 08 00"])
         let reading = Reading(recording + "\n" + line)
         #expect(reading.told == ["100: 1@7,8", "110:"])
         #expect(reading.notes.damaged.map(\.excerpt) == [line])

@@ -272,8 +272,7 @@ private func told(_ frames: [(Double, [String])]) -> [String] { Reading(evemu(fr
         // A header marks a new recording as well, even if time continues.
         let later = evemu([(20_000, ["id 0", "x 7", "y 7"]), (20_010, ["id -1"])])
         let headed = Reading("# EVEMU 1.3\n" + one + "# EVEMU 1.3\n" + later)
-        #expect(
-            headed.told == ["10000: 1@1,1", "10010: 1@2,1", "10010: x", "20000: 2@7,7", "20010:"])
+        #expect(headed.told == ["10000: 1@1,1", "10010: 1@2,1", "10010: x", "20000: 2@7,7", "20010:"])
         #expect(headed.notes[.recordingFollows] == 1)
     }
 

@@ -107,8 +107,7 @@ import TouchTraces
             DispatchPress(KEYCODE_HOME)
             """)
         #expect(reading.reader.format == .monkey && reading.error == nil && reading.notes.damagedCount == 0)
-        #expect(
-            reading.told == ["500: 1@230.5,458.25", "510: 1@231.5,458.25", "520:", "620: 2@5,6", "660:"])
+        #expect(reading.told == ["500: 1@230.5,458.25", "510: 1@231.5,458.25", "520:", "620: 2@5,6", "660:"])
     }
 
     @Test func severalPointersOfMonkeyAreFollowed() {
@@ -118,8 +117,7 @@ import TouchTraces
         let reading = Reading(
             [line(0, 0, 1, 0), line(10, 5, 50, 1), line(20, 2, 60, 1), line(30, 6, 60, 1), line(40, 1, 1, 0)]
                 .joined(separator: "\n"))
-        #expect(
-            reading.told == ["0: 1@1,9", "10: 1@1,9 2@50,9", "20: 1@1,9 2@60,9", "30: 1@1,9", "40:"])
+        #expect(reading.told == ["0: 1@1,9", "10: 1@1,9 2@50,9", "20: 1@1,9 2@60,9", "30: 1@1,9", "40:"])
         let pinch = Reading("PinchZoom(0,0,10,0, 100,0,90,0, 2)", rate: 50)
         #expect(
             pinch.told == [

@@ -51,9 +51,7 @@ import TouchTraces
     }
 
     private func expectSame(_ recording: [UInt8], _ name: String, live: Bool) throws -> Int {
-        let (gestures, touches) = (
-            try converted(recording, touches: false), try converted(recording, touches: true)
-        )
+        let (gestures, touches) = (try converted(recording, touches: false), try converted(recording, touches: true))
         let (wanted, found) = (try played(gestures), try played(touches))
         let place = zip(wanted, found).first { $0 != $1 }
         #expect(wanted == found, "\(name): \(wanted.count), \(found.count), \(String(describing: place))")

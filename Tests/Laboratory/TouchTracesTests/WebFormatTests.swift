@@ -266,8 +266,7 @@ import TouchTraces
         ]
         let array = Reading("[" + events.joined(separator: ",\n") + "]")
         #expect(array.reader.format == .rrweb && array.error == nil && array.notes.damagedCount == 0)
-        #expect(
-            array.told == ["1000: 1@10,20", "1050: 1@15,20", "1150: 1@30,20", "1200:", "9000: 2@1,1", "9100: x"])
+        #expect(array.told == ["1000: 1@10,20", "1050: 1@15,20", "1150: 1@30,20", "1200:", "9000: 2@1,1", "9100: x"])
         #expect(array.reader.surface?.viewport == Viewport(width: 400, height: 800) && array.notes[.oneFinger] == 1)
         let lines = Reading(events.joined(separator: "\n"))
         #expect(lines.told == array.told)

@@ -82,8 +82,7 @@ private struct RandomLines {
         let header = #"{"type":"trace","version":1,"speed":"max","gestures":{"tilt":false,"fling":false}}"#
         run.play(Array(header.utf8)) { _ in }
         var reporter = GestureReporter()
-        var active = ActiveGestures<Void>(
-            GestureSwitches(tilt: false, fling: false).applied(to: .init()))
+        var active = ActiveGestures<Void>(GestureSwitches(tilt: false, fling: false).applied(to: .init()))
         var decoder = RequestDecoder()
         var compared = 0
         for _ in 0..<400 {

@@ -23,8 +23,7 @@ import Testing
     }
 
     private func moved(_ seq: Int, camera: String = "main") -> PageLine {
-        PageLine(
-            bytes: Array("c\(seq) ".utf8), camera: camera, subject: .position(camera: camera), isCounted: true)
+        PageLine(bytes: Array("c\(seq) ".utf8), camera: camera, subject: .position(camera: camera), isCounted: true)
     }
 
     private func boundary(_ name: String, camera: String = "main") -> PageLine {

@@ -311,8 +311,7 @@ func subcommands() throws -> [String] {
         #expect(status == 69 && output.contains("subscribed"))
         #expect(errors.contains("the daemon ended the connection"))
         let again = try DaemonProcess()
-        #expect(
-            try gimbal(again, ["send", #"{"type":"subscribe"}"#, #"{"type":"unsubscribe","id":1}"#]).status == 0)
+        #expect(try gimbal(again, ["send", #"{"type":"subscribe"}"#, #"{"type":"unsubscribe","id":1}"#]).status == 0)
     }
 
     @Test func anIdThatSaysUnsubscribeEndsNoSubscription() throws {

@@ -57,8 +57,7 @@ import Testing
         #expect(try trace.count { try JSON($0)["type"]?.string == "trace" } == 1)
         let daemon = try DaemonProcess()
         let alone = try gimbal(daemon, ["replay", "--speed", "max"] + names).output.map { try JSON($0) }
-        let joined = try gimbal(
-            daemon, ["replay", "--speed", "max", "-"], input: trace.joined(separator: "\n") + "\n")
+        let joined = try gimbal(daemon, ["replay", "--speed", "max", "-"], input: trace.joined(separator: "\n") + "\n")
         let end = try JSON(joined.output.first ?? "")
         #expect(joined.status == 0 && end["rejected"]?.number == 0 && end["position"] == alone.last?["position"])
         let length = alone.reduce(0) { $0 + ($1["durationMs"]?.number ?? 0) }

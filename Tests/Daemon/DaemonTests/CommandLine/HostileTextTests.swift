@@ -239,8 +239,7 @@ struct HostileAnswers: Sendable, CustomTestStringConvertible {
         let raw = Array(#"{"type":"cameras","cameras":["\u001b"],"x":"\#("\u{9b}\u{202e}")"}"#.utf8)
         let stranger = try HostileAnswers(testDescription: "", lines: [raw], isShown: true).standIn()
         for command in [["cameras"], ["send", #"{"type":"cameras"}"#]] {
-            let ended = try DaemonProcess.run(
-                DaemonProcess.gimbal, command + ["--socket", stranger.path])
+            let ended = try DaemonProcess.run(DaemonProcess.gimbal, command + ["--socket", stranger.path])
             #expect(Array(ended.output.utf8) == raw + [0x0a], "\(command)")
         }
     }

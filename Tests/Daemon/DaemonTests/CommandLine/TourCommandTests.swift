@@ -89,8 +89,7 @@ import Testing
         let script = #"cp "$1" "$2/doc.kml" && cd "$2" && python3 -m zipfile -c alps.kmz doc.kml && "$0" tour"#
         func run(_ rest: String) throws -> (status: CInt, output: String, errors: String) {
             let words = [DaemonProcess.products.path + "/gimbal", sample("alps.kml"), folder.url.path]
-            let ended = try DaemonProcess.run(
-                URL(fileURLWithPath: "/bin/bash"), ["-c", "\(script) \(rest)"] + words)
+            let ended = try DaemonProcess.run(URL(fileURLWithPath: "/bin/bash"), ["-c", "\(script) \(rest)"] + words)
             return (ended.status, ended.output, ended.errors)
         }
         let read = try run("alps.kmz --to json")

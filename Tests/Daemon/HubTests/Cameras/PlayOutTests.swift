@@ -319,17 +319,13 @@ import Testing
         let reader = host.connect()
         host.pass(250)
         reader.send(#"{"type":"subscribe","events":["camera-changed","clock"],"delivery":"\#(delivery)"}"#)
-        #expect(
-            reader.lines().last
-                == #"{"type":"clock","camera":"main","timeMs":250,"wallTime":1764115264250}"#)
+        #expect(reader.lines().last == #"{"type":"clock","camera":"main","timeMs":250,"wallTime":1764115264250}"#)
         mirror.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":5}}"#)
         #expect(reader.lines().count == 1)
         host.wallTime = { Self.start + 5000 + $0 - 1000 }
         host.pass(50)
         mirror.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":6}}"#)
-        #expect(
-            reader.lines().last
-                == #"{"type":"clock","camera":"main","timeMs":300,"wallTime":1764115269300}"#)
+        #expect(reader.lines().last == #"{"type":"clock","camera":"main","timeMs":300,"wallTime":1764115269300}"#)
     }
 
     /// Returns the positions that a peer has received ahead of their time: time, zoom, and whether it moves from there.

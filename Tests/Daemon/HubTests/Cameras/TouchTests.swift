@@ -340,8 +340,7 @@ private func drag(from x: Double, _ more: String = "") -> [String] {
         let (watcher, feed) = (host.subscriber(), host.connect())
         feed.send(position("changed", 10))
         feed.send(position("cancelled", 20))
-        #expect(
-            try events(watcher) == ["move-started gesture 0", "camera-changed gesture 10", "idle gesture 10"])
+        #expect(try events(watcher) == ["move-started gesture 0", "camera-changed gesture 10", "idle gesture 10"])
         feed.send(position("ended", 20))
         #expect(watcher.lines() == [])
     }

@@ -139,8 +139,7 @@ private struct Layout: Decodable {
         let lines = [#"{"type":"trace","version":1}"#, #"{"type":"animate","timeMs":9,"update":{"kind":"zoom-in"}}"#]
         host.traces = [try? StoredTrace("a", Array(lines.joined(separator: "\n").utf8))].compactMap { $0 }
         let peer = host.connect()
-        peer.send(
-            #"{"type":"set-idle-action","camera":"left","afterMs":1000,"action":{"kind":"play","trace":"a"}}"#)
+        peer.send(#"{"type":"set-idle-action","camera":"left","afterMs":1000,"action":{"kind":"play","trace":"a"}}"#)
         host.pass(1500)
         peer.close()
     }
