@@ -6,24 +6,22 @@ import TestSupport
 import Testing
 
 @Suite struct RemovedCameraTests {
+    private let host = HubHost()
+    private let owner, other, follower: HubPeer
+
     /// A camera `main` at zoom 9, a subscriber to all cameras, the owner of a trace that ended in `left` by `untilMs`,
     /// and `left` removed.
-    private struct Scene {
-        let host = HubHost()
-        let owner, other, follower: HubPeer
-
-        init() {
-            (owner, other, follower) = (host.connect(), host.connect(), host.connect())
-            other.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":9}}"#)
-            follower.send(#"{"type":"subscribe","camera":"*"}"#)
-            owner.send(#"{"type":"trace","version":1,"camera":"left","untilMs":10,"speed":"max"}"#)
-            owner.send(#"{"type":"pan","phase":"began","timeMs":0}"#)
-            owner.send(#"{"type":"pan","phase":"ended","timeMs":20}"#)
-            #expect(owner.lines().last?.contains(#"{"type":"trace-ended""#) == true)
-            other.send(#"{"type":"remove-camera","camera":"left","id":1}"#)
-            #expect(other.lines() == [#"{"type":"ok","id":1}"#])
-            _ = follower.lines()
-        }
+    init() {
+        (owner, other, follower) = (host.connect(), host.connect(), host.connect())
+        other.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":9}}"#)
+        follower.send(#"{"type":"subscribe","camera":"*"}"#)
+        owner.send(#"{"type":"trace","version":1,"camera":"left","untilMs":10,"speed":"max"}"#)
+        owner.send(#"{"type":"pan","phase":"began","timeMs":0}"#)
+        owner.send(#"{"type":"pan","phase":"ended","timeMs":20}"#)
+        #expect(owner.lines().last?.contains(#"{"type":"trace-ended""#) == true)
+        other.send(#"{"type":"remove-camera","camera":"left","id":1}"#)
+        #expect(other.lines() == [#"{"type":"ok","id":1}"#])
+        _ = follower.lines()
     }
 
     private static let unknown = #""code":"unknown-camera","field":"camera","message":"there is no camera \"left\"""#
@@ -34,8 +32,6 @@ import Testing
         #"{"type":"get-camera","create":false,"id":2}"#,
     ])
     func whatTheOwnerAsksIsRefusedAndMakesNoCamera(request: String) {
-        let scene = Scene()
-        let (owner, follower) = (scene.owner, scene.follower)
         for _ in 0..<3 { owner.send(request) }
         let answers = owner.lines()
         #expect(answers.count == 3 && answers.allSatisfy { $0.contains(Self.unknown) }, "\(answers)")
@@ -44,12 +40,10 @@ import Testing
         #expect(follower.lines() == [#"{"type":"cameras","cameras":["main"]}"#])
         follower.send(#"{"type":"get-camera"}"#)
         #expect(follower.lines().last?.contains(#""zoom":9,"#) == true)
-        #expect(scene.host.hub.cameraCount == 1)
+        #expect(host.hub.cameraCount == 1)
     }
 
     @Test func linesOfTheTraceArePassedOverUntilItsEndAndWhatFollowsIsLive() {
-        let scene = Scene()
-        let (owner, follower) = (scene.owner, scene.follower)
         owner.send(#"{"type":"pan","phase":"changed","timeMs":30,"id":3}"#)
         owner.send(#"{"type":"remove-camera","timeMs":40,"id":4}"#)
         owner.send(#"{"type":"trace","version":1,"id":5}"#)
@@ -62,18 +56,14 @@ import Testing
     }
 
     @Test func aCameraThatIsMadeAnewIsTheOneThatIsMeant() {
-        let scene = Scene()
-        let owner = scene.owner
-        scene.other.send(#"{"type":"move","camera":"left","update":{"kind":"zoom-to","zoom":7}}"#)
+        other.send(#"{"type":"move","camera":"left","update":{"kind":"zoom-to","zoom":7}}"#)
         owner.send(#"{"type":"get-camera"}"#)
         let answer = owner.lines().last ?? ""
         #expect(answer.contains(#""camera":"left""#) && answer.contains(#""zoom":7,"#))
     }
 
     @Test func aRestartInPlaceKeepsTheConnectionAndWhatItMeans() throws {
-        let scene = Scene()
-        let owner = scene.owner
-        try scene.host.handOver()
+        try host.handOver()
         owner.send(#"{"type":"get-camera"}"#)
         owner.send(#"{"type":"pan","phase":"ended","timeMs":50,"id":8}"#)
         owner.send(#"{"type":"trace-end","id":9}"#)
