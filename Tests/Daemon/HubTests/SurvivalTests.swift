@@ -11,15 +11,9 @@ private struct Scene {
     private(set) var feeder: HubPeer
     private(set) var watcher: HubPeer
 
-    init() {
-        (feeder, watcher) = (host.connect(), host.connect())
-        watcher.send(#"{"type":"subscribe"}"#)
-    }
+    init() { (feeder, watcher) = (host.connect(), host.subscriber()) }
 
-    mutating func connectAnew() {
-        (feeder, watcher) = (host.connect(), host.connect())
-        watcher.send(#"{"type":"subscribe"}"#)
-    }
+    mutating func connectAnew() { (feeder, watcher) = (host.connect(), host.subscriber()) }
 
     func send(_ lines: [String]) {
         for line in lines {
@@ -150,8 +144,7 @@ private struct Scene {
     func cameraThatIsSoughtGoesOnAsInAnUnbrokenRun(_ change: CameraChange) throws {
         func play(seeks: Bool) throws -> (JSON, [String]) {
             let host = HubHost()
-            let (feeder, watcher, steerer) = (host.connect(), host.connect(), host.connect())
-            watcher.send(#"{"type":"subscribe"}"#)
+            let (feeder, watcher, steerer) = (host.connect(), host.subscriber(), host.connect())
             let (lines, changedMs) = Self.trace(change)
             feeder.send(#"{"type":"trace","version":1,"paused":true}"#)
             for line in lines { feeder.send(line) }
@@ -199,8 +192,7 @@ private struct Scene {
         let lines = CameraChange.probe.enumerated().map { $1.dropLast() + #","timeMs":\#($0 * 8)}"# }
         func play(restarts: Bool) throws -> (JSON, [String]) {
             let host = HubHost()
-            let (feeder, watcher, steerer) = (host.connect(), host.connect(), host.connect())
-            watcher.send(#"{"type":"subscribe"}"#)
+            let (feeder, watcher, steerer) = (host.connect(), host.subscriber(), host.connect())
             for line in [String(header)] + lines.map(String.init) { feeder.send(line) }
             feeder.halfClose()
             for time in [60, 0] {

@@ -56,8 +56,7 @@ private let cases = [
                 #"{"type":"set-target-bounds","bounds":{"southWest":{"latitude":47,"longitude":-125},"#
                     + #""northEast":{"latitude":49,"longitude":-119}}}"#)
         }
-        let watcher = host.connect()
-        watcher.send(#"{"type":"subscribe","events":["camera-changed","clock"]}"#)
+        let watcher = host.subscriber(#","events":["camera-changed","clock"]"#)
         hand.send(animation)
         host.pass(71.3)
         _ = (try motions(reader), watcher.lines())

@@ -135,8 +135,7 @@ import Testing
     /// A replay's clock belongs to its sender: however far it goes, other clients lose nothing.
     @Test(arguments: [1e-300, 0.001, 1e300, 1.7e308])
     func replayAtASpeedBeyondMeasureGoesOnAfterAHandover(_ speed: Double) throws {
-        let (feed, other, watcher) = (host.connect(), host.connect(), host.connect())
-        watcher.send(#"{"type":"subscribe","camera":"left"}"#)
+        let (feed, other, watcher) = (host.connect(), host.connect(), host.subscriber(#","camera":"left""#))
         feed.send(#"{"type":"trace","version":1,"speed":\#(speed)}"#)
         feed.send(#"{"type":"pan","phase":"began","timeMs":-1e15}"#)
         feed.send(#"{"type":"pan","phase":"changed","translation":{"x":5},"timeMs":-9.1e14}"#)

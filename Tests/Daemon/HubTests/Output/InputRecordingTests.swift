@@ -116,8 +116,7 @@ import Testing
     @Test func recorderChangesNothingForOtherSubscribers() throws {
         func events(isRecorded: Bool) throws -> [String] {
             let host = HubHost()
-            let (slow, feed) = (host.connect(), host.connect())
-            slow.send(#"{"type":"subscribe"}"#)
+            let (slow, feed) = (host.subscriber(), host.connect())
             let recorder = isRecorded ? try recorder(host) : nil
             slow.makeRoom(0)
             for index in 0..<1200 {
