@@ -13,6 +13,13 @@ import Testing
         feed.compact()
     }
 
+    /// Connects a client that resumes after an event.
+    private func resumed(since seq: Int, _ epoch: String, _ members: String = "") -> HubPeer {
+        let peer = host.connect()
+        peer.send(#"{"type":"subscribe","since":\#(seq),"epoch":"\#(epoch)"\#(members)}"#)
+        return peer
+    }
+
     @Test func stalledReaderGetsLaggedAndThenNewEvents() throws {
         let (slow, feed) = (host.subscriber(), host.connect())
         slow.makeRoom(1000)
@@ -107,26 +114,18 @@ import Testing
         for index in 0..<100 { move(feed, index) }
         let all = first.lines()
         for seq in [0, 1, 150, 299, 300] {
-            let again = host.connect()
-            again.send(#"{"type":"subscribe","since":\#(seq),"epoch":"\#(epoch)"}"#)
-            #expect(Array(again.lines().dropFirst()) == Array(all.dropFirst(seq)), "since \(seq)")
+            #expect(resumed(since: seq, epoch).lines().dropFirst() == all.dropFirst(seq), "since \(seq)")
         }
         for index in 100..<3000 { move(feed, index) }
-        let late = host.connect()
-        late.send(#"{"type":"subscribe","since":10,"epoch":"\#(epoch)"}"#)
-        let lines = try late.newMessages()
+        let lines = try resumed(since: 10, epoch).newMessages()
         #expect(lines.count == 2 && lines[1]["type"]?.string == "lagged" && lines[1]["missed"]?.number == 8990)
         // A replay begins another epoch.
         feed.send(#"{"type":"trace","version":1}"#)
         feed.send(#"{"type":"trace-end"}"#)
-        let other = host.connect()
-        other.send(#"{"type":"subscribe","since":10,"epoch":"\#(epoch)"}"#)
-        let anew = try other.newMessages()
+        let anew = try resumed(since: 10, epoch).newMessages()
         #expect(anew.count == 1 && anew[0]["seq"]?.number == 0 && anew[0]["epoch"]?.string != epoch)
         move(feed, 1)
-        let stranger = host.connect()
-        stranger.send(#"{"type":"subscribe","since":10,"epoch":"\#(epoch)"}"#)
-        let told = try stranger.newMessages()
+        let told = try resumed(since: 10, epoch).newMessages()
         #expect(told.count == 2 && told[1]["type"]?.string == "lagged" && told[1]["missed"]?.number == 3)
     }
 
@@ -138,21 +137,16 @@ import Testing
             for index in 0..<3 { move(feed, index, #","timeMs":\#(index)"#) }
             feed.send(#"{"type":"trace-end"}"#)
         }
-        func goOn(_ seq: Int, _ epoch: String) throws -> [JSON] {
-            let again = host.connect()
-            again.send(#"{"type":"subscribe","since":\#(seq),"epoch":"\#(epoch)"}"#)
-            return try again.newMessages()
-        }
         play()
         let told = try reader.newMessages()
         let epoch = try #require(told[1]["epoch"]?.string)
         #expect(told[1]["type"]?.string == "reset" && told[0]["epoch"]?.string != epoch)
-        let all = try goOn(9, epoch)
+        let all = try resumed(since: 9, epoch).newMessages()
         #expect(all.count == 1 && all[0]["epoch"]?.string == epoch && all[0]["seq"]?.number == 9)
-        #expect(try goOn(7, epoch).map { $0["seq"]?.number } == [9, 8, 9])
+        #expect(try resumed(since: 7, epoch).newMessages().map { $0["seq"]?.number } == [9, 8, 9])
         // The same trace again is another run: the first one's epoch resumes nothing in it.
         play()
-        let other = try goOn(9, epoch)
+        let other = try resumed(since: 9, epoch).newMessages()
         #expect(other.count == 2 && other[1]["type"]?.string == "lagged" && other[1]["missed"]?.number == 9)
         #expect(other[1]["seq"]?.number == 9 && other[1]["epoch"] == other[0]["epoch"])
     }
@@ -160,11 +154,9 @@ import Testing
     @Test func resumingWhereNothingWasMissedIsToldOfNoGap() throws {
         let feed = host.connect()
         for _ in 0..<2 { feed.send(#"{"type":"trace","version":1}"#); feed.send(#"{"type":"trace-end"}"#) }
-        for request in [#""since":0,"epoch":"another""#, #""since":0,"epoch":"another","events":["gesture"]"#] {
-            let again = host.connect()
-            again.send("{\"type\":\"subscribe\",\(request)}")
-            let types = try again.types()
-            #expect(types.first == "subscribed" && !types.contains("lagged"), "\(request)")
+        for members in ["", #","events":["gesture"]"#] {
+            let types = try resumed(since: 0, "another", members).types()
+            #expect(types.first == "subscribed" && !types.contains("lagged"), "\(members)")
         }
     }
 
