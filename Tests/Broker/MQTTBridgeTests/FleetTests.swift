@@ -9,26 +9,32 @@ import Service
 import TestSupport
 import Testing
 
-@Suite struct FleetTests {
-    private func settings(_ name: String, _ instance: String = "a1") -> Node.Settings {
-        Node.Settings(name, instance: instance)
-    }
+private func settings(_ name: String, _ instance: String = "a1") -> Node.Settings {
+    Node.Settings(name, instance: instance)
+}
 
-    private func pair(
-        seed: UInt64 = 1, events: Bool = false
-    ) -> (fleet: SimulatedFleet, source: SimulatedBridge, follower: SimulatedBridge) {
-        let fleet = SimulatedFleet(seed: seed, HubHost(), HubHost(epochSeed: 99))
-        var node = settings("left")
-        node.publishesEvents = events
-        let source = SimulatedBridge(fleet, fleet.hosts[0], node: node)
-        let follower = SimulatedBridge(
-            fleet, fleet.hosts[1], node: nil,
-            mirror: CameraMirror.Settings(node: "left", camera: "main", local: "copy"))
-        fleet.connect(source)
-        fleet.connect(follower)
-        fleet.pass(2500)
-        return (fleet, source, follower)
-    }
+/// Returns a node, a mirror of its camera, and the fleet in which both have come to rest.
+private func pair(
+    seed: UInt64 = 1, events: Bool = false
+) -> (fleet: SimulatedFleet, source: SimulatedBridge, follower: SimulatedBridge) {
+    let fleet = SimulatedFleet(seed: seed, HubHost(), HubHost(epochSeed: 99))
+    var node = settings("left")
+    node.publishesEvents = events
+    let source = SimulatedBridge(fleet, fleet.hosts[0], node: node)
+    let follower = SimulatedBridge(
+        fleet, fleet.hosts[1], node: nil,
+        mirror: CameraMirror.Settings(node: "left", camera: "main", local: "copy"))
+    fleet.connect(source)
+    fleet.connect(follower)
+    fleet.pass(2500)
+    return (fleet, source, follower)
+}
+
+@Suite struct FleetTests {
+    private let fleet: SimulatedFleet
+    private let source, follower: SimulatedBridge
+
+    init() { (fleet, source, follower) = pair() }
 
     /// Returns a node without mirrors, and connects it to a broker that retains messages of earlier runs.
     private func alone(
@@ -108,7 +114,6 @@ import Testing
     }
 
     @Test func aMirrorWhoseCameraIsLeasedLogsThatOnceAndIsThereSoonAfter() throws {
-        let (fleet, _, follower) = pair()
         let holder = fleet.hosts[1].connect()
         holder.send(#"{"type":"take-lease","camera":"copy","forMs":20000,"label":"guide"}"#)
         fleet.pass(100)
@@ -131,7 +136,6 @@ import Testing
     }
 
     @Test func aLateSubscriberGetsTheCameraAsItRestsAtOnce() throws {
-        let (fleet, _, _) = pair()
         fleet.send(#"{"type":"animate","update":{"kind":"zoom-to","zoom":9},"durationMs":500}"#)
         fleet.pass(1000)
         let late = foreign(fleet, "gimbal/left/main/camera", "gimbal/left/$state")
@@ -143,7 +147,6 @@ import Testing
     }
 
     @Test func aCameraThatMovesIsToldNoFasterThanAsked() throws {
-        let (fleet, _, _) = pair()
         let watcher = foreign(fleet, "gimbal/left/main/camera")
         fleet.send(#"{"type":"animate","update":{"kind":"zoom-to","zoom":9},"durationMs":1000,"easing":"linear"}"#)
         fleet.pass(1500)
@@ -203,7 +206,6 @@ import Testing
     }
 
     @Test func aRemovedCameraIsForgottenByTheBroker() {
-        let (fleet, _, _) = pair()
         fleet.send(#"{"type":"move","camera":"left","update":{"kind":"zoom-in"}}"#)
         fleet.pass(50)
         #expect(fleet.retained["gimbal/left/left/camera"] != nil)
@@ -282,7 +284,6 @@ import Testing
     }
 
     @Test func whatABridgeTellsOfACameraIsReadAndWrittenToTheByte() throws {
-        let (fleet, _, _) = pair()
         let client = foreign(fleet, "gimbal/left/main/camera", "gimbal/left/main/settings")
         for line in Self.settingLines { publish(line, "set", from: client) }
         publish(#"{"type":"pan","phase":"began"}"#, "gesture", from: client)
@@ -316,7 +317,6 @@ import Testing
     }
 
     @Test func whatIsToldOfACameraIsWhatTheDaemonSaysOfItDigitForDigit() throws {
-        let (fleet, _, _) = pair()
         let client = foreign(fleet, "gimbal/left/main/camera", "gimbal/left/main/settings")
         for line in Self.settingLines { publish(line, "set", from: client) }
         publish(#"{"type":"animate","update":{"kind":"zoom-to","zoom":9.123456},"durationMs":70}"#, "set", from: client)
@@ -354,7 +354,6 @@ import Testing
     // MARK: Incoming lines
 
     @Test func gesturesOfTwoPublishersDoNotMixAndThoseOfOneThatIsQuietAreCancelled() throws {
-        let (fleet, source, _) = pair()
         let client = foreign(fleet, "gimbal/left/main/camera", "gimbal/left/main/error")
         for feed in ["one", "two"] {
             publish(#"{"type":"pan","phase":"began","feed":"\#(feed)"}"#, "gesture", from: client)
@@ -375,7 +374,6 @@ import Testing
     }
 
     @Test func anEmptyPayloadHasTheBrokerForgetALineAndIsNoLine() {
-        let (fleet, source, _) = pair()
         let client = foreign(fleet, "gimbal/left/main/error")
         publish("", "gesture", from: client)
         publish("[", "gesture", from: client)
@@ -383,7 +381,6 @@ import Testing
     }
 
     @Test func aNameInTheTopicIsNeverTakenForOneInTheLine() {
-        let (fleet, source, _) = pair()
         let client = foreign(fleet)
         publish(#"{"type":"pan","phase":"began"}"#, "gesture/anna", from: client)
         publish(#"{"type":"pan","phase":"began","feed":"anna"}"#, "gesture", from: client)
@@ -405,7 +402,6 @@ import Testing
         (String(repeating: "[", count: 200), "set", "limit-reached", nil),
     ])
     func whatIsWrongIsAnsweredByAnErrorThatNamesIt(line: String, topic: String, code: String, field: String?) {
-        let (fleet, _, _) = pair()
         let client = foreign(fleet, "gimbal/left/main/error")
         publish(line, topic, from: client)
         let errors = texts(client)
@@ -416,7 +412,6 @@ import Testing
     }
 
     @Test func anErrorOfTheBridgeIsWrittenAsTheDaemonsAreAndBothSayWhoseLineItWas() {
-        let (fleet, _, _) = pair()
         let client = foreign(fleet, "gimbal/left/main/error")
         publish(#"{"type":"stop","id":"x","feed":"f"}"#, "gesture", from: client)
         publish(#"{"type":"move","id":7,"update":{"kind":"zoom-to"}}"#, "set/anna", from: client)
@@ -428,7 +423,6 @@ import Testing
     }
 
     @Test func aRefusedArrayIsAnsweredOnceForEachIdAndTheRequestAtFaultByItsOwnError() {
-        let (fleet, _, _) = pair()
         let client = foreign(fleet, "gimbal/left/main/error")
         publish(
             #"[{"type":"stop","id":1},{"type":"get-camera","id":2},{"type":"stop"},{"type":"stop","id":"x"}]"#, "set",
@@ -443,7 +437,6 @@ import Testing
     }
 
     @Test func everyRequestIsTakenByTheTopicThatThePageNamesAndByNoOther() throws {
-        let (fleet, _, _) = pair()
         let client = foreign(fleet, "gimbal/left/main/error")
         let page = try Files.text("Protocols/mqtt.md")
         for request in ClientRequest.blanks {
@@ -464,7 +457,6 @@ import Testing
     }
 
     @Test func repliesGoWhereTheyAreAskedForAndNowhereThatCouldHarm() {
-        let (fleet, source, _) = pair()
         fleet.send(#"{"type":"get-camera"}"#)
         let me = "answers/me"
         let client = foreign(fleet, me, "gimbal/left/main/error", "gimbal/left/main/set")
@@ -484,7 +476,6 @@ import Testing
     }
 
     @Test func countedLinesAreTakenOnceAndThoseThatAreMissingAreTold() throws {
-        let (fleet, _, _) = pair()
         let client = foreign(fleet, "gimbal/left/main/error")
         for number in [1, 2, 2, 1, 3] {
             publish(#"{"type":"double-tap","feed":"f","number":\#(number)}"#, "gesture", from: client)
@@ -497,7 +488,6 @@ import Testing
     }
 
     @Test func aPublisherThatBeginsToCountAnewIsHeardOnceItsOldCountIsForgotten() throws {
-        let (fleet, _, _) = pair()
         let client = foreign(fleet)
         publish(#"{"type":"double-tap","feed":"f","number":5000}"#, "gesture", from: client)
         fleet.pass(400)
@@ -541,7 +531,6 @@ import Testing
 
     @Test(arguments: ["ma in/set", "/set", "$state/get", "main/set/a/b", "+/set"])
     func aTopicThatNamesNoCameraOrFeedIsAnsweredWhereAnswersAreAskedFor(topic: String) {
-        let (fleet, source, _) = pair()
         let client = foreign(fleet, "answers/me")
         ask(source, #"{"type":"stop","id":7}"#, topic, to: "answers/me")
         #expect(client.received.first?.correlation == [7, 8])
@@ -550,7 +539,6 @@ import Testing
     }
 
     @Test func manyRepliesThatFindNoRoomAreOneLineOfTheLog() {
-        let (fleet, source, _) = pair()
         for _ in 0..<3000 { source.receive(Publication("gimbal/left/main/set", Array("[".utf8))) }
         // Retained messages are not among the lost ones.
         source.hasDaemon = false
@@ -605,7 +593,6 @@ import Testing
 
     @Test(arguments: [#"[1,[2]]"#, "1.5", "true", "9007199254740993", #""\#(String(repeating: "x", count: 257))""#])
     func aRequestWithAnIdThatTheDaemonRefusesIsRefused(id: String) {
-        let (fleet, source, _) = pair()
         let client = foreign(fleet, "answers")
         ask(source, #"{"type":"ping","id":\#(id)}"#, "main/get", to: "answers")
         let answer =
@@ -614,7 +601,6 @@ import Testing
     }
 
     @Test func aNodeThatClaimsToSpeakAllTheTimeIsNotFoundSilentAllTheTime() {
-        let (fleet, source, follower) = pair()
         source.die()
         let client = foreign(fleet)
         for _ in 0..<20 {
@@ -627,7 +613,6 @@ import Testing
     }
 
     @Test func aClientThatMayOnlyWatchIsNoMirror() throws {
-        let (fleet, source, _) = pair()
         let about = JSON.string(#"{"type":"mirror","camera":"main","follows":[{"node":"other","camera":"main"}]}"#)
         let hello = #"{"type":"hello","version":1,"about":\#(about.text)}"#
         func chain(_ role: Role) -> [String]? {
@@ -667,7 +652,6 @@ import Testing
     }
 
     @Test func moreFeedsThanThereMayBeAreRefused() {
-        let (fleet, source, _) = pair()
         let client = foreign(fleet, "gimbal/left/main/error")
         // Feeds whose names no broker has checked get half of the slots.
         for feed in 0..<35 { publish(#"{"type":"pan","phase":"began","feed":"\#(feed)"}"#, "gesture", from: client) }
@@ -684,7 +668,6 @@ import Testing
     }
 
     @Test func twoSpellingsOfANameAreTwoPublishersAndNoneIsPassedOver() {
-        let (fleet, source, _) = pair()
         let client = foreign(fleet, "gimbal/left/main/error")
         for feed in ["caf\u{e9}", "cafe\u{301}", "\u{301}x"] {
             publish(#"{"type":"pan","phase":"began","number":1}"#, "gesture/\(feed)", from: client)
@@ -695,7 +678,6 @@ import Testing
     }
 
     @Test func whoeverOnlyAsksMakesNoCamera() {
-        let (fleet, _, _) = pair()
         let client = foreign(fleet, "gimbal/left/nowhere/error")
         for query in ["get-camera", "visible-region", "await-idle"] {
             let publication = Publication("gimbal/left/nowhere/get", Array(#"{"type":"\#(query)","id":1}"#.utf8))
@@ -708,7 +690,6 @@ import Testing
 
     /// Returns a node whose camera moves for ten minutes, and a client that reads the answers of two others.
     private func moving() -> (source: SimulatedBridge, client: SimulatedProcess) {
-        let (fleet, source, _) = pair()
         fleet.send(#"{"type":"animate","update":{"kind":"zoom-in"},"durationMs":600000}"#)
         return (source, foreign(fleet, "answers/good", "answers/bad"))
     }
@@ -731,7 +712,6 @@ import Testing
     }
 
     @Test func aMessageThatIsTooLongIsNoMessage() throws {
-        let (fleet, _, _) = pair()
         let client = foreign(fleet, "gimbal/left/$state", "gimbal/left/main/camera", "gimbal/left/main/settings")
         for line in Self.settingLines { publish(line, "set", from: client) }
         fleet.pass(3000)
@@ -754,14 +734,12 @@ import Testing
 
     @Test(arguments: [#"{"type":"nope","feed":"bob"}"#, #"{"type":"#, #"{"type":"pan","phase":"nope","feed":"bob"}"#])
     func anErrorNamesThePublisherThatTheTopicNames(_ line: String) {
-        let (fleet, _, _) = pair()
         let client = foreign(fleet, "gimbal/left/main/error")
         publish(line, "gesture/alice", from: client)
         #expect(texts(client).map { $0.contains(#""feed":"alice""#) && !$0.contains("bob") } == [true])
     }
 
     @Test func aCameraThatMovesIsToldAnewOnceThereIsRoomAndNobodyTurnsUntilThen() throws {
-        let (fleet, source, _) = pair()
         drag(fleet)
         fleet.stopBroker(forgets: true)
         fleet.isUp = true
@@ -778,7 +756,6 @@ import Testing
     }
 
     @Test func aLineThatWasNotTakenMayComeAgain() {
-        let (fleet, source, _) = pair()
         let client = foreign(fleet, "gimbal/left/main/error")
         source.makeRoom(0)
         let pan = { (number: Int) in #"{"type":"pan","phase":"changed","id":1,"number":\#(number)}"# }
@@ -799,7 +776,6 @@ import Testing
     }
 
     @Test func whatTheBrokerHasRefusedIsToldAnewOnceItMayBe() throws {
-        let (fleet, _, _) = pair()
         fleet.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":5}}"#)
         fleet.pass(500)
         fleet.unwritable = ["gimbal/left/main/camera", "gimbal/left/main/settings"]
@@ -818,7 +794,6 @@ import Testing
     // MARK: Claims to a node
 
     @Test func aNodeThatHasSaidItsLastWordSaysNothingMore() {
-        let (fleet, source, _) = pair()
         let client = foreign(fleet, "gimbal/left/#")
         fleet.pass(50)
         source.node?.end(at: fleet.now)
@@ -834,7 +809,6 @@ import Testing
     }
 
     @Test func aSecondBridgeOfTheSameNameIsRefusedAndTheFirstGoesOn() {
-        let (fleet, source, _) = pair()
         let other = SimulatedBridge(fleet, fleet.hosts[1], node: settings("left", "zz"))
         fleet.connect(other)
         fleet.pass(3000)
@@ -880,7 +854,6 @@ import Testing
     }
 
     @Test func oneThatWasCutOffWhileAnotherBecameTheNodeIsRefused() {
-        let (fleet, source, _) = pair()
         fleet.send(#"{"type":"move","update":{"kind":"zoom-in"}}"#)
         fleet.pass(50)
         fleet.cut(source)
@@ -898,7 +871,6 @@ import Testing
     }
 
     @Test func aWillThatComesAfterItsNodeHasComeBackIsNotTheLastWord() {
-        let (fleet, source, _) = pair()
         fleet.send(#"{"type":"move","update":{"kind":"zoom-in"}}"#)
         fleet.pass(50)
         let spy = foreign(fleet, "gimbal/left/$state")
@@ -910,7 +882,6 @@ import Testing
     }
 
     @Test func aNodeWithoutADaemonSaysSo() {
-        let (fleet, source, _) = pair()
         source.hasDaemon = false
         source.loseDaemon()
         fleet.pass(50)
@@ -947,7 +918,6 @@ import Testing
     }
 
     @Test func aNodeTellsAtOnceThatItsClockIsSynchronizedNoMore() {
-        let (fleet, source, _) = pair()
         #expect(fleet.state?.clock == nil)
         for (told, wanted) in [
             (quality(true, 500), quality(true, 500)),
@@ -961,7 +931,6 @@ import Testing
     }
 
     @Test func aClockIsLookedAtOnceASecondAtMostAndIsNoReasonToWake() throws {
-        let (fleet, source, _) = pair()
         source.clockQuality = quality(true, 35)
         fleet.pass(2000)
         let before = source.looksAtClock
@@ -981,7 +950,6 @@ import Testing
     }
 
     @Test func whoIsNotThereTellsNoClock() {
-        let (fleet, source, _) = pair()
         source.clockQuality = quality(true, 35)
         fleet.pass(1200)
         #expect(fleet.state?.clock != nil)
@@ -1009,7 +977,6 @@ import Testing
     // MARK: Mirrors
 
     @Test func aMirrorMovesAndRestsAsItsSourceDoes() throws {
-        let (fleet, _, follower) = pair()
         let watcher = fleet.hosts[1].connect()
         watcher.send(#"{"type":"subscribe","camera":"copy"}"#)
         let feeder = fleet.hosts[0].connect()
@@ -1029,7 +996,6 @@ import Testing
     }
 
     @Test func aMirrorThatTheDaemonRefusesToMoveSaysSoOnceAndGoesOnWhenItMay() throws {
-        let (fleet, _, follower) = pair()
         let player = fleet.hosts[1].connect()
         player.send(#"{"type":"trace","version":1,"camera":"copy"}"#)
         let feeder = fleet.hosts[0].connect()
@@ -1046,7 +1012,6 @@ import Testing
     }
 
     @Test func whatIsShownBesideTheDaemonRestsWhenTheSourceIsLost() throws {
-        let (fleet, source, follower) = pair()
         drag(fleet)
         #expect(follower.shown.last?.isMoving == true)
         source.die()
@@ -1059,7 +1024,6 @@ import Testing
     }
 
     @Test func whatComesLateOrTwiceMovesNoMirror() throws {
-        let (fleet, _, follower) = pair()
         let spy = foreign(fleet, "gimbal/left/main/camera")
         fleet.send(#"{"type":"animate","update":{"kind":"zoom-to","zoom":9},"durationMs":300}"#)
         fleet.pass(500)
@@ -1070,7 +1034,6 @@ import Testing
     }
 
     @Test func whatAnEarlierBridgeSaidComesTooLate() throws {
-        let (fleet, source, follower) = pair()
         fleet.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":5}}"#)
         fleet.pass(50)
         let old = try #require(fleet.retained["gimbal/left/main/camera"])
@@ -1086,7 +1049,6 @@ import Testing
     }
 
     @Test func aMirrorRestsWhenItsSourceIsLostInTheMiddleOfAGesture() throws {
-        let (fleet, source, follower) = pair()
         drag(fleet)
         #expect(follower.mirror?.isThere == false)
         fleet.cut(source)
@@ -1098,7 +1060,6 @@ import Testing
     }
 
     @Test func thatACameraRestsIsAskedForSoonWhereTheWordOfItIsLost() throws {
-        let (fleet, _, follower) = pair()
         fleet.send(#"{"type":"animate","update":{"kind":"zoom-to","zoom":9},"durationMs":500}"#)
         fleet.pass(300)
         (fleet.weather.loss, fleet.weather.lossToQoS0) = (1, 1)
@@ -1111,7 +1072,6 @@ import Testing
     }
 
     @Test func aMirrorRestsWhenItsSourceSaysNothingMoreAndNobodyPublishesItsWill() {
-        let (fleet, source, follower) = pair()
         drag(fleet)
         fleet.cut(source, broker: nil)
         fleet.pass(45_000, step: 50)
@@ -1127,7 +1087,6 @@ import Testing
     }
 
     @Test func aNodeThatIsThereIsNeverTakenForLost() {
-        let (fleet, _, follower) = pair()
         let spy = foreign(fleet, "gimbal/left/$state")
         drag(fleet)
         fleet.pass(200_000, step: 50)
@@ -1136,7 +1095,6 @@ import Testing
     }
 
     @Test func garbageInEveryTopicThatAMirrorReadsMovesNothingAndIsFewLinesOfTheLog() throws {
-        let (fleet, _, follower) = pair()
         fleet.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":7}}"#)
         fleet.pass(3000)
         let kept = try #require(fleet.text("gimbal/left/main/camera"))
@@ -1162,7 +1120,6 @@ import Testing
     }
 
     @Test func whatSomebodyElseDoesToAMirrorIsUndone() throws {
-        let (fleet, _, _) = pair()
         fleet.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":7}}"#)
         fleet.pass(50)
         fleet.send(#"{"type":"animate","camera":"copy","update":{"kind":"zoom-to","zoom":15},"durationMs":300}"#, to: 1)
@@ -1171,7 +1128,6 @@ import Testing
     }
 
     @Test func anOldWordThatThereIsNoCameraIsNotBelievedLongerThanTheBrokerSaysOtherwise() throws {
-        let (fleet, _, follower) = pair()
         fleet.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":7}}"#)
         fleet.pass(3000)
         // It arrives late, after the messages about the next camera of this name, which continues to move.
@@ -1194,7 +1150,6 @@ import Testing
     ]
 
     @Test func aMirrorIsSetAsItsSourceIs() throws {
-        let (fleet, _, follower) = pair()
         let feeder = fleet.hosts[0].connect()
         for line in Self.settingLines {
             feeder.send(line)
@@ -1213,7 +1168,6 @@ import Testing
     }
 
     @Test func aMirrorThatComesLateIsSetAsItsSourceIs() throws {
-        let (fleet, _, _) = pair()
         let feeder = fleet.hosts[0].connect()
         for line in Self.settingLines { feeder.send(line) }
         fleet.pass(2500)
@@ -1227,7 +1181,6 @@ import Testing
     }
 
     @Test func aMirrorOfAnotherSizeKeepsItsViewportAndTakesTheRest() throws {
-        let (fleet, _, _) = pair()
         var mirror = CameraMirror.Settings(node: "left", camera: "main", local: "small")
         mirror.keepsViewport = true
         let small = SimulatedBridge(fleet, HubHost(epochSeed: 3), node: nil, mirror: mirror)
@@ -1243,7 +1196,6 @@ import Testing
     }
 
     @Test func aMirrorIsThereAsSoonAsItsOwnLimitsLetIt() throws {
-        let (fleet, _, follower) = pair()
         // The node's settings are unreadable here, or the node does not publish them.
         fleet.unreadable = ["gimbal/left/main/settings"]
         fleet.cut(follower)
