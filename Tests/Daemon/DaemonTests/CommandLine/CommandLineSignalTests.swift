@@ -5,9 +5,10 @@ import TestSupport
 import Testing
 
 @Suite struct CommandLineSignalTests {
+    private let folder = Folder()
+
     @Test(arguments: [["edit", "--speed", "2"], ["cut", "--until", "1s"], ["run"], ["shrink"]])
     func whatIsMadeOfAPipeThatASignalEndsTakesNoFilesPlace(_ words: [String]) throws {
-        let folder = Folder()
         let file = try folder.write("whole.ndjson", "what was there\n")
         let output = words == ["run"] ? [] : ["-o", file, "--force"]
         let command = words == ["shrink"] ? ["--", "false", "{}"] : []
@@ -35,7 +36,6 @@ import Testing
         (["convert", "in.ndjson", "-o", "out.ndjson"], SIGINT), (["convert", "in.ndjson", "-o", "out.ndjson"], SIGHUP),
     ])
     func aSignalEndsWhatReadsALargeFileAndNothingUnfinishedStays(_ words: [String], _ signal: CInt) throws {
-        let folder = Folder()
         // A trace is copied, not converted, which takes too little time.
         let isConverted = words.first == "convert"
         let text = isConverted ? String(repeating: getevent, count: 2000) : Self.longTrace
@@ -72,7 +72,6 @@ import Testing
 
     @Test(arguments: [(SIGINT, CInt(0)), (SIGTERM, -SIGTERM)])
     func aLiveRecordingIsWholeWhenASignalEndsIt(_ signal: CInt, _ expected: CInt) throws {
-        let folder = Folder()
         let running = try RunningProgram(["convert", "-", "-o", folder.path("out.ndjson")], readsPipe: true)
         try running.write(String(getevent.prefix(10)))
         // The data in the pipe when the signal arrives is still used.
@@ -91,7 +90,6 @@ import Testing
         let (status, output, _) = running.end(SIGINT)
         #expect(status == 0)
         // The same as from a file of these bytes: the signal loses nothing.
-        let folder = Folder()
         let file = try folder.write("touch.getevent", getevent)
         let whole = try JSON(gimbal(nil, ["inspect", file, "--json"]).output.first ?? "")
         let frames = try #require(whole["frames"]?.number)
@@ -100,7 +98,6 @@ import Testing
     }
 
     @Test func whatIsNamedBehindAPipeThatASignalEndsIsSaidNotToBeChecked() throws {
-        let folder = Folder()
         let trace = try folder.write("wrong.ndjson", "{}\n")
         let running = try RunningProgram(["check", "-", trace], readsPipe: true)
         try running.write(#"{"type":"trace","version":1}"# + "\n")
@@ -111,7 +108,6 @@ import Testing
     }
 
     @Test func aSecondSignalEndsAtOnceAndLeavesNothing() throws {
-        let folder = Folder()
         let input = try folder.write("in.ndjson", Self.longTrace)
         let running = try RunningProgram(["plot", input, "-o", folder.path("out.svg")])
         try waitUntil("it has begun to read") { running.hasRead(input) }
@@ -125,7 +121,6 @@ import Testing
 
     /// A program that shares the pipe may have made it non-blocking.
     @Test func aPipeThatDoesNotBlockIsWaitedFor() throws {
-        let folder = Folder()
         let trace = try folder.write("in.ndjson", Self.longTrace)
         let running = try RunningProgram(["convert", trace], outputBlocks: false)
         try running.waitUntilFull()
@@ -152,7 +147,6 @@ import Testing
     @Test(arguments: [["animate", "--zoom", "9", "--duration", "1h"], ["tour", "FILE"]])
     func aCameraWhoseMovementIsInterruptedStops(_ words: [String]) throws {
         let daemon = try DaemonProcess()
-        let folder = Folder()
         let position = #"{"target":{"latitude":1,"longitude":3},"zoom":9,"bearing":40}"#
         let keyframe = #"{"position":\#(position),"durationMs":3600000}"#
         let tour = try folder.write("tour.json", #"{"type":"gimbal-tour","version":1,"keyframes":[\#(keyframe)]}"#)
@@ -170,7 +164,6 @@ import Testing
     @Test(arguments: ["convert", "plot", "record"])
     func aFileThatIsThereIsReplacedByForceOnly(_ command: String) throws {
         let daemon = try DaemonProcess()
-        let folder = Folder()
         let trace = try folder.write(
             "in.ndjson",
             #"{"type":"trace","version":1}"# + "\n" + #"{"type":"move","timeMs":0,"update":{"kind":"zoom-in"}}"# + "\n")
@@ -190,7 +183,6 @@ import Testing
 
     /// In a container, each run of a program often has the same process number.
     @Test func whatAnEndedProcessLeftBehindIsNotInTheWayOfTheNextWithItsNumber() throws {
-        let folder = Folder()
         let script = #"cd "$1" && touch out.ndjson.$$.part && exec "$0" make pinch -o out.ndjson"#
         let (status, _, errors) = try DaemonProcess.run(
             URL(fileURLWithPath: "/bin/bash"), ["-c", script, DaemonProcess.gimbal.path, folder.path])
@@ -200,7 +192,6 @@ import Testing
 
     @Test func aRecordingThatCannotBeWrittenFailsAtOnce() throws {
         let daemon = try DaemonProcess()
-        let folder = Folder()
         let none = try gimbal(daemon, ["record", "-o", folder.path("no/where.ndjson")])
         #expect(none.status == 74 && none.errors.contains("where.ndjson"))
         // A failure for another reason neither leaves a file behind nor removes one.
@@ -214,7 +205,6 @@ import Testing
 
     @Test func aRecordingGrowsInItsPlaceAndEndsWholeOnHangUp() throws {
         let daemon = try DaemonProcess()
-        let folder = Folder()
         let client = try SocketClient(daemon.socket)
         let running = try RunningProgram(
             ["record", "-o", folder.path("out.ndjson")], environment: ["GIMBAL_SOCKET": daemon.socket])
@@ -228,7 +218,6 @@ import Testing
     }
 
     @Test func aLinkedFileIsReplacedAndTheLinkStays() throws {
-        let folder = Folder()
         let trace = try folder.write("in.ndjson", #"{"type":"trace","version":1}"# + "\n")
         let target = try folder.write("target.ndjson", "old")
         let link = folder.path("link.ndjson")
