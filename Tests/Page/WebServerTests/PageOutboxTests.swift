@@ -22,6 +22,8 @@ import Testing
         func finish() { outbox.finish() }
     }
 
+    private let outbox = Outbox()
+
     private func moved(_ seq: Int, camera: String = "main") -> PageLine {
         PageLine(bytes: Array("c\(seq) ".utf8), camera: camera, subject: .position(camera: camera), isCounted: true)
     }
@@ -36,7 +38,6 @@ import Testing
     }
 
     @Test func ofPositionsOnlyTheNewestWaits() {
-        let outbox = Outbox()
         for seq in 1...3 { outbox.add(moved(seq)) }
         outbox.add(moved(9, camera: "left"))
         #expect(text(outbox.take()) == "c3 c9 ")
@@ -44,7 +45,6 @@ import Testing
     }
 
     @Test func aPositionStaysBetweenTheBeginningAndTheEndOfItsMovement() {
-        let outbox = Outbox()
         for line in [boundary("began"), moved(1), moved(2), boundary("idle"), boundary("began"), moved(3), moved(4)] {
             outbox.add(line)
         }
@@ -52,7 +52,6 @@ import Testing
     }
 
     @Test func aPageThatDoesNotReadIsToldHowMuchItMissed() {
-        let outbox = Outbox()
         for seq in 0..<PageOutbox.mostLines { outbox.add(boundary("b\(seq)")) }
         #expect(text(outbox.take())?.isEmpty == false)
         for seq in 0..<(3 * PageOutbox.mostLines) { outbox.add(boundary("b\(seq)")) }
@@ -80,7 +79,6 @@ import Testing
     }
 
     @Test func aPageThatBeginsHasMissedNothing() {
-        let outbox = Outbox()
         outbox.begin(with: Array("page ".utf8))
         outbox.add(boundary("began"))
         outbox.add(reply: Array("ok\n".utf8))
@@ -93,7 +91,6 @@ import Testing
     }
 
     @Test func manyBytesAreAsMuchAsManyLines() {
-        let outbox = Outbox()
         let large = PageLine(
             bytes: Array(repeating: 0x20, count: PageOutbox.mostBytes / 4), camera: "main", isCounted: true)
         for _ in 0..<5 { outbox.add(large) }
@@ -101,7 +98,6 @@ import Testing
     }
 
     @Test func repliesAreKeptWhileAPageIsBehind() {
-        let outbox = Outbox()
         for seq in 0...PageOutbox.mostLines { outbox.add(boundary("b\(seq)")) }
         outbox.add(reply: Array("ok\n".utf8))
         let missed = ["main": PageOutbox.mostLines + 1]
@@ -109,14 +105,12 @@ import Testing
     }
 
     @Test func aPageThatReadsNoReplyIsLetGo() {
-        let outbox = Outbox()
         let reply = Array(repeating: UInt8(ascii: "x"), count: PageOutbox.mostReplyBytes / 2)
         #expect((0..<4).map { _ in outbox.add(reply: reply) } == [true, true, false, false])
         #expect(outbox.take() == nil)
     }
 
     @Test func linesThatAreReplacedForEverTakeNoRoom() {
-        let outbox = Outbox()
         for seq in 0..<100_000 { outbox.add(moved(seq)) }
         #expect(text(outbox.take()) == "c99999 ")
     }
