@@ -116,6 +116,14 @@ import Testing
             }
         }
 
+        /// Restarts the processes of a node, and expects all to be right once they have noticed.
+        func restart(_ index: Int, _ comment: String) throws {
+            start(index)
+            connectAll()
+            fleet.pass(15_000, step: 20)
+            try expectAll(comment)
+        }
+
         /// Expects no camera payloads at rest.
         func expectRest(_ comment: String) {
             let judge = SimulatedProcess(fleet)
@@ -163,16 +171,10 @@ import Testing
         wiring.expectRest("\(count)")
         // One is restarted without `--follow`.
         wiring.follows[last] = nil
-        wiring.start(count - 1)
-        wiring.connectAll()
-        wiring.fleet.pass(15_000, step: 20)
-        try wiring.expectAll("\(count), opened")
+        try wiring.restart(count - 1, "\(count), opened")
         // And again with it, while the others follow.
         wiring.follows[last] = first
-        wiring.start(count - 1)
-        wiring.connectAll()
-        wiring.fleet.pass(15_000, step: 20)
-        try wiring.expectAll("\(count), closed again")
+        try wiring.restart(count - 1, "\(count), closed again")
         wiring.expectRest("\(count), closed again")
     }
 
@@ -185,10 +187,7 @@ import Testing
         wiring.feed(a, #""type":"animate","update":{"kind":"zoom-to","zoom":14},"durationMs":60000"#)
         wiring.fleet.pass(200)
         wiring.follows[a] = z
-        wiring.start(0)
-        wiring.connectAll()
-        wiring.fleet.pass(10_000)
-        try wiring.expectAll("closed while it moves")
+        try wiring.restart(0, "closed while it moves")
         let peer = wiring.fleet.hosts[1].connect()
         peer.send(#"{"type":"await-idle","camera":"main","timeoutMs":0}"#)
         #expect(peer.receive()?.contains("at-rest") == true)
@@ -218,10 +217,7 @@ import Testing
         // A mirror that is gone sends nothing more to the daemon.
         let last = Wiring.Camera(node: count - 1, name: "main")
         wiring.follows[last] = nil
-        wiring.start(count - 1)
-        wiring.connectAll()
-        wiring.fleet.pass(15_000, step: 20)
-        try wiring.expectAll("\(apart) of \(count), opened")
+        try wiring.restart(count - 1, "\(apart) of \(count), opened")
     }
 
     @Test func aCircleOfWhichOneNodeIsLostStaysRefusedUntilThatSaysOtherwise() throws {
@@ -234,10 +230,7 @@ import Testing
         #expect(told?.map(\.node) == ["n1", "n2", "n0"])
         #expect(wiring.processes[0][0].mirror?.isThere == false)
         wiring.follows[.init(node: 2, name: "main")] = nil
-        wiring.start(2)
-        wiring.connectAll()
-        wiring.fleet.pass(15_000, step: 20)
-        try wiring.expectAll("after the lost one came back")
+        try wiring.restart(2, "after the lost one came back")
     }
 
     @Test func aChainIsFollowedAsFarAsItMayBeAndTheRestIsRefused() throws {
