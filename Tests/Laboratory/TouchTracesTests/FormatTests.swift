@@ -491,6 +491,19 @@ import Testing
         #expect(Reading(text, rate: 50).told == ["0: 1@810,1140", "20:"])
     }
 
+    @Test(arguments: [
+        "MotionEvent { action=ACTION_MOVE, id[0]=7, x[0]=1.0, y[0]=2.0, id[1]=7, x[1]=3.0, y[1]=4.0, eventTime=1010 }",
+        """
+        {"type":"touchmove","timeStamp":10,"touches":[{"identifier":7,"clientX":1,"clientY":2},\
+        {"identifier":7,"clientX":3,"clientY":4}]}
+        """,
+    ])
+    func aLineInWhichTwoFingersHaveOneNumberIsDamaged(line: String) {
+        let reading = Reading(line + "\n" + line.replacing(/7(.*10)/, with: { "8\($0.1)2" }) + "\n")
+        #expect(reading.notes.damaged.map(\.line) == [1])
+        #expect(reading.frames.map(\.contacts.count) == [2, 0])
+    }
+
     // MARK: The kernel's own events
 
     @Test(arguments: [true, false])

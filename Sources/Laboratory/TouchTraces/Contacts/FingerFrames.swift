@@ -48,7 +48,9 @@ struct FingerFrames {
 
     /// Sets the fingers that are down.
     mutating func set(_ touches: [WebValue.Touch]) throws(Damaged) {
-        guard touches.count <= Self.mostFingers else { throw Damaged() }
+        guard touches.count <= Self.mostFingers, Set(touches.map(\.identifier)).count == touches.count else {
+            throw Damaged()
+        }
         for touch in touches { try Self.check(touch.x, touch.y) }
         let known = fingers
         fingers.removeAll(keepingCapacity: true)
