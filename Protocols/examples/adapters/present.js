@@ -43,7 +43,7 @@ function measure(difference) {
 }
 
 /** Returns how far the wall clock is ahead of the page's own. Reads again if a pause came between the two clocks. */
-function wallClockAhead() {
+export function wallClockAhead() {
     for (let tries = 1; ; tries++) {
         const [before, wallTime, after] = [performance.now(), Date.now(), performance.now()];
         if (after - before < 0.5 || tries === 5) return wallTime - before;

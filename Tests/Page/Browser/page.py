@@ -1327,30 +1327,48 @@ def keyboard(page):
 
 
 def clocks(page):
-    """A clock that is not synchronized is told, also at rest; one of which nothing is known is not judged."""
+    """A clock that is not synchronized is told, also at rest, and a screen's own that is off; an unknown one is not."""
     seen = page.asynchronously("""
         const {Step} = await import("/step.js");
         const [root, ...parts] = ["div", "ul", "p"].map((part) => document.createElement(part)), seen = [];
         root.append(...parts);
         const step = new Step(root, {bad: "red", ink: "black"});
-        const tell = (clock) => {
-            step.setClock({wallTime: Date.now(), clock});
+        const {now} = Date, [wallTime, time] = [now(), performance.now()];
+        performance.now = () => time;
+        const tell = (clock, off = 0, delay = 0) => {
+            Date.now = () => wallTime + off;
+            step.setClock({wallTime: wallTime - delay, clock});
             const goesOn = step.paint([{name: "wall"}], 1000);
             seen.push([root.hidden, goesOn, root.textContent, root.querySelector("[data-state=bad]") !== null]);
         };
         const all = [undefined, {synchronized: false}, {synchronized: true, errorMs: 2}];
-        all.forEach(tell);
+        for (const clock of all) tell(clock);
         // What was due before the page began is part of the camera's state, and not late.
         step.beginning = 995;
         for (const presentAt of [990, 1040]) step.add("wall", {presentAt}, 1000);
-        all.forEach(tell);
+        for (const clock of all) tell(clock);
+        for (const off of [-900, -18, -17, 17, 18, 1001]) {
+            tell({synchronized: true, errorMs: 0.04}, off);
+            seen.at(-1).push(step.isWrong);
+        }
+        tell(undefined, 0, 60);
+        Date.now = now;
+        delete performance.now;
         return seen;""")
-    is_wrong = "The server's clock is not synchronized."
+    is_wrong, is_right = "The server's clock is not synchronized.", "The server's clock is within 40 µs."
+    is_off = "wallnot in stepThis screen's clock is"
     for index, wanted in enumerate([
             [True, False, "", False], [False, False, is_wrong, True], [True, False, ANY, ANY],
             [False, True, "wallin step, 40 ms ahead", False],
             [False, True, f"wall40 ms ahead, clock not synchronized{is_wrong}", True],
-            [False, True, "wallin step, 40 ms aheadThe server's clock is within 2.0 ms.", False]]):
+            [False, True, "wallin step, 40 ms aheadThe server's clock is within 2.0 ms.", False],
+            [False, True, f"{is_off} at least 900 ms behind the server's.", True, True],
+            [False, True, f"{is_off} at least 18 ms behind the server's.", True, True],
+            [False, True, f"wallin step, 40 ms ahead{is_right}", False, False],
+            [False, True, f"wallin step, 40 ms ahead{is_right}", False, False],
+            [False, True, f"{is_off} up to 18 ms ahead of the server's.", True, False],
+            [False, True, f"{is_off} up to 1001 ms ahead of the server's.", True, True],
+            [False, True, "wallin step, 40 ms ahead", False]]):
         check(seen[index] == wanted, f"a clock is told as what it is: {seen[index]}, not {wanted}")
 
 
@@ -1549,6 +1567,7 @@ def check_strip(page):
     is_wrong = strip and "not synchronized" in strip[1]
     wanted = "wall[0-9]+ ms ahead, clock not synchronized" if is_wrong else "wallin step, [0-9]+ ms ahead"
     check(strip and re.fullmatch(wanted, strip[0]), f"which names the camera: {strip!r}")
+    check(page.run("const strip = document.querySelector('#step'); return strip.scrollWidth <= strip.clientWidth"), "the strip holds it")
 
 
 def in_step(daemon, path, pages):

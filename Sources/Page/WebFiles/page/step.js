@@ -3,12 +3,19 @@
 // Invariant: entries older than `SPAN` are forgotten, and nothing is shown unless positions are announced ahead, or the
 // server's clock is known not to be synchronized.
 
+import {wallClockAhead} from "./present.js";
+
 const SPAN = 10_000;
 const MOST_ROWS = 8;
-// A clock further from the server's than this, in ms, cannot tell when something is due.
-const WRONG_CLOCK = 1000;
+// A screen whose clock is further from the server's than this, in ms, and that one's own error, is not in step.
+const FRAME = 17;
+// No network's delay is longer, in ms: a clock that seems further ahead is wrong.
+const LONGEST_DELAY = 1000;
 
-const amount = (ms) => `${Math.abs(ms) < 10 ? Math.abs(ms).toFixed(1) : Math.round(Math.abs(ms))} ms`;
+function amount(ms) {
+    const size = Math.abs(ms);
+    return size < 0.1 ? `${Math.round(size * 1000)} µs` : `${size < 10 ? size.toFixed(1) : Math.round(size)} ms`;
+}
 
 export class Step {
     constructor(root, theme) {
@@ -17,7 +24,12 @@ export class Step {
         // By camera name: {at, lead}, when a position arrived and how long before its time; the oldest first.
         this.told = new Map();
         this.clock = null;
-        this.isOff = false;
+        // When the server's clock was at 0, in the page's time, by each of its latest signs of life. The network's
+        // delay makes them late, so the least counts.
+        this.starts = [];
+        // How far this screen's clock is ahead of the server's at most, in ms, when it was last painted; NaN: unknown.
+        // If negative, it is behind by at least that.
+        this.ahead = NaN;
         // Positions due before this came with the cameras' state: they are not late.
         this.beginning = -Infinity;
     }
@@ -28,8 +40,12 @@ export class Step {
     // Takes the server's clock from its signs of life.
     setClock({wallTime, clock}) {
         this.clock = clock ?? null;
-        this.isOff = wallTime !== undefined && Math.abs(Date.now() - wallTime) > WRONG_CLOCK;
+        this.starts = [...this.starts, performance.now() - wallTime].slice(-6);
     }
+
+    // Whether this screen's clock may be too far from the server's to tell when something is due, and whether it is.
+    get isOff() { return Math.abs(this.ahead) > FRAME + (this.clock?.errorMs ?? 0); }
+    get isWrong() { return this.isOff && (this.ahead < 0 || this.ahead > LONGEST_DELAY); }
 
     // Records that a position has arrived; times are in ms since 1970, like `presentAt`.
     add(name, {presentAt}, wallTime) {
@@ -42,6 +58,7 @@ export class Step {
 
     // Shows the leads of the last seconds; returns whether to redraw even if nothing arrives.
     paint(cameras, wallTime) {
+        if (this.starts.length) this.ahead = Math.min(...this.starts) + wallClockAhead();
         for (const [name, leads] of this.told) {
             const kept = leads.findIndex(({at}) => at > wallTime - SPAN);
             if (kept < 0) this.told.delete(name); else leads.splice(0, kept);
@@ -52,7 +69,8 @@ export class Step {
         while (this.rows.children.length > names.length) this.rows.lastElementChild.remove();
         while (this.rows.children.length < names.length) this.rows.append(row());
         for (const [index, name] of names.entries()) this.show(this.rows.children[index], name, wallTime);
-        this.note.textContent = this.isOff ? "This screen's clock is wrong: it cannot be in step."
+        const off = this.ahead < 0 ? `at least ${amount(this.ahead)} behind` : `up to ${amount(this.ahead)} ahead of`;
+        this.note.textContent = this.isOff ? `This screen's clock is ${off} the server's.`
             : this.isUnsynchronized ? "The server's clock is not synchronized."
                 : this.clock?.errorMs === undefined ? "" : `The server's clock is within ${amount(this.clock.errorMs)}.`;
         this.note.dataset.state = this.isOff || this.isUnsynchronized ? "bad" : "good";
@@ -64,8 +82,10 @@ export class Step {
         const late = leads.filter(({lead}) => lead < 0), latest = Math.min(...leads.map(({lead}) => lead));
         label.textContent = name;
         output.textContent = late.length ? `${late.length} late, by up to ${amount(latest)}`
-            : this.isUnsynchronized ? `${amount(latest)} ahead, clock not synchronized` : `in step, ${amount(latest)} ahead`;
-        output.dataset.state = late.length || this.isUnsynchronized ? "bad" : "good";
+            : this.isOff ? "not in step"
+                : this.isUnsynchronized ? `${amount(latest)} ahead, clock not synchronized`
+                    : `in step, ${amount(latest)} ahead`;
+        output.dataset.state = this.isOff || late.length || this.isUnsynchronized ? "bad" : "good";
         const {width, height} = canvas, context = canvas.getContext("2d");
         context.clearRect(0, 0, width, height);
         const scale = (height - 2) / Math.max(...leads.map(({lead}) => Math.abs(lead)), 1);
