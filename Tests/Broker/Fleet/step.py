@@ -1,3 +1,4 @@
+#!/usr/bin/env -S python3 -B
 """Measures how far screens that show one camera with `--play-out` are apart: `step.py FOLDER [MILLISECONDS…]`, five
 rows for each play-out: normal, daemons that precede all else, stalling connections, a broker that is killed, and
 motions with a killed broker and late screens. The screens are machines of their own, network namespaces, if those can
