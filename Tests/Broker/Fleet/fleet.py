@@ -590,17 +590,22 @@ def try_step():
     told = measure("step", 1500, 12, drifts=True)
     check(told["there"], f"mirrors with a play-out follow and rest where their source does: {told}")
     check(told["asked"] > 30 and told["places"] > 20, f"they move meanwhile: {told}")
-    # One answer in a hundred may differ, where this machine delays it.
-    check(told["same"] >= told["asked"] * 0.99, f"and show the same digits for one time: {told}")
+    # One answer in a thousand may differ, where this machine delays it: there are about a thousand.
+    check(told["asked"] - told["near"] <= 1, f"they are at most 0.1 points apart at one time: {told}")
+    check(told["same"] >= told["asked"] * 0.99, f"and show the same digits for it: {told}")
     print(f"step: {told}", file=sys.stderr)
 
 
 def try_motions():
     """The same eight follow tours as motions: a ninth joins during one, and the broker is killed during another."""
     told = measure_motions("motions", 1000, 2)
+    if told["same"] < told["asked"]:
+        # A bridge that a busy machine holds up for half a second runs out of frames.
+        print(f"motions, measured again: {told}", file=sys.stderr)
+        told = measure_motions("motions2", 1000, 2)
     check(told["there"] and told["asked"] > 100 and told["places"] > 100, f"mirrors follow tours that are told as motions: {told}")
     check(len(told["joined"]) == 1 and told["joined"][0][1], f"and one that comes in the middle of a tour is in step before its end: {told}")
-    check(told["same"] >= told["asked"] * 0.99, f"and all show the same digits for one time, without a broker too: {told}")
+    check(told["same"] == told["asked"], f"and all show the same digits for one time, without a broker too: {told}")
     print(f"motions: {told}", file=sys.stderr)
 
 
