@@ -599,10 +599,6 @@ def try_step():
 def try_motions():
     """The same eight follow tours as motions: a ninth joins during one, and the broker is killed during another."""
     told = measure_motions("motions", 1000, 2)
-    if told["same"] < told["asked"]:
-        # A bridge that a busy machine holds up for half a second runs out of frames.
-        print(f"motions, measured again: {told}", file=sys.stderr)
-        told = measure_motions("motions2", 1000, 2)
     check(told["there"] and told["asked"] > 100 and told["places"] > 100, f"mirrors follow tours that are told as motions: {told}")
     check(len(told["joined"]) == 1 and told["joined"][0][1], f"and one that comes in the middle of a tour is in step before its end: {told}")
     check(told["same"] == told["asked"], f"and all show the same digits for one time, without a broker too: {told}")

@@ -10,8 +10,9 @@ struct Presenter {
     private static let farAhead = 1000.0
     /// How long after its time a camera that does not rest in its place is brought there, in milliseconds.
     private static let checkDelay = 200.0
-    /// How far ahead of their time frames are sent, in milliseconds: at most, and at least.
-    private static let (most, least) = (500.0, 250.0)
+    /// How far ahead of their time frames are sent, in milliseconds: at most, and at least. A bridge that is held up for
+    /// less shows the same; the daemon keeps 256 positions, twice what this is.
+    private static let (most, least) = (2000.0, 1000.0)
     /// How far back the daemon answers where a camera was to be, in milliseconds.
     private static let answered = 1000.0
 
