@@ -428,6 +428,33 @@ import Testing
         #expect(try wall.position(of: "copy", on: 1) == wall.position(of: "main", on: 0))
     }
 
+    @Test(arguments: [100.0, 2500, 5000], [false, true])
+    func aMotionIsShownToItsEndOrToWhereItIsStopped(playOut: Double, isStopped: Bool) throws {
+        let wall = Wall([0], playOut: playOut, delay: 15, seed: 13, tellsMotions: true)
+        let feeder = wall.fleet.hosts[0].connect()
+        feeder.send(#"{"type":"animate","update":{"kind":"zoom-to","zoom":15},"durationMs":6000}"#)
+        wall.fleet.pass(isStopped ? 3000 : 6500)
+        feeder.send(#"{"type":"stop"}"#)
+        wall.fleet.pass(6500)
+        let frames = wall.movements()[0].count
+        #expect(isStopped ? 175...190 ~= frames : 355...365 ~= frames, "\(frames) frames")
+        #expect(try wall.position(of: "copy", on: 1) == wall.position(of: "main", on: 0))
+    }
+
+    @Test func aMirrorRestsWhereAMotionHadBroughtItWhenItsSourceIsRemoved() throws {
+        let wall = Wall([0], playOut: 500, delay: 15, seed: 14, tellsMotions: true)
+        let feeder = wall.fleet.hosts[0].connect()
+        feeder.send(#"{"type":"animate","update":{"kind":"zoom-to","zoom":15},"durationMs":6000}"#)
+        wall.fleet.pass(3000)
+        feeder.send(#"{"type":"remove-camera"}"#)
+        wall.fleet.pass(100)
+        _ = wall.movements()
+        wall.fleet.pass(5000)
+        #expect(wall.movements()[0].count <= 2)
+        let mirror = wall.fleet.hosts[1].connect()
+        #expect(try mirror.ask(#"{"type":"await-idle","camera":"copy","timeoutMs":100}"#)["type"]?.string == "at-rest")
+    }
+
     /// As after an outage of the broker: between the first frame and the others, a camera would jump a second back.
     @Test func motionThatIsToldAgainIsNotPresentedAgain() throws {
         let wall = Wall([0], playOut: 120, delay: 15, seed: 12, tellsMotions: true)

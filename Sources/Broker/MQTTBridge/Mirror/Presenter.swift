@@ -10,8 +10,9 @@ struct Presenter {
     private static let farAhead = 1000.0
     /// How long after its time a camera that does not rest in its place is brought there, in milliseconds.
     private static let checkDelay = 200.0
-    /// How far ahead of their time frames are sent, in milliseconds: at most, and at least. A bridge that is held up for
-    /// less shows the same; the daemon keeps 256 positions, twice what this is.
+    /// How long before the source is there frames are sent, in milliseconds: at most, and at least. So all up to the end
+    /// of a motion are sent when that is told, and a bridge that is held up for less shows the same. With the longest
+    /// play-out, 420 frames wait: the daemon keeps 512.
     private static let (most, least) = (2000.0, 1000.0)
     /// How far back the daemon answers where a camera was to be, in milliseconds.
     private static let answered = 1000.0
@@ -80,7 +81,14 @@ struct Presenter {
     ) throws {
         nextFrames = nil
         if let check = nextCheck, check <= now { nextCheck = nil }
-        if motion != nil, position != nil { return try presentFrames(at: wall, now, by: send) }
+        if let motion {
+            guard position == nil else { return try presentFrames(at: wall, now, by: send) }
+            // The source is gone: the camera stays where the motion has brought it.
+            var frames = motion.frames
+            frames.skip(to: wall.adding(milliseconds: -playOut))
+            told = frames.next().map { presentation(of: $0) }
+            self.motion = nil
+        }
         var next = told
         if let position {
             next = Presentation(position, at: time ?? told?.presentAt ?? wall, isMoving: isMoving)
@@ -98,22 +106,26 @@ struct Presenter {
         guard var frames else { return }
         frames.skip(to: wall.adding(milliseconds: -playOut - Self.answered))
         while let time = frames.nextTime {
-            let ahead = time.adding(milliseconds: playOut).milliseconds(since: wall)
+            let ahead = time.milliseconds(since: wall)
             guard ahead < Self.most else {
                 nextFrames = now + ahead - Self.least
                 break
             }
             var rest = frames
-            guard var frame = rest.next() else { break }
-            frame.presentAt = frame.presentAt.adding(milliseconds: playOut)
-            frame.position.bearing = wrap360(frame.position.bearing + bearingOffset)
-            guard try send(frame) else {
+            guard let frame = rest.next(), try send(presentation(of: frame)) else {
                 nextFrames = now + Self.least / 5
                 break
             }
             frames = rest
         }
         self.frames = frames
+    }
+
+    private func presentation(of frame: Presentation) -> Presentation {
+        var shown = frame
+        shown.presentAt = frame.presentAt.adding(milliseconds: playOut)
+        shown.position.bearing = wrap360(frame.position.bearing + bearingOffset)
+        return shown
     }
 }
 

@@ -10,7 +10,7 @@ import MapCamera
 /// The positions that one camera takes soon, and those that it took a moment ago.
 struct PlayOut {
     /// The maximum number of waiting positions.
-    static let most = 256
+    static let most = 512
     /// How long positions are kept after they were shown, in milliseconds, for questions about the past.
     static let kept = 1000.0
 

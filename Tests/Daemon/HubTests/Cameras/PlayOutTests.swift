@@ -292,14 +292,14 @@ import Testing
 
     @Test func positionsWhoseTimeIsOverDoNotPileUp() throws {
         host.pass(2000)
-        for index in 0..<1000 { present(zoom: 4 + Double(index) / 1000, at: 1500 + Double(index) / 8) }
-        // Of the earlier ones only the last 512 are kept.
+        for index in 0..<2000 { present(zoom: 4 + Double(index) / 2000, at: 1500 + Double(index) / 16) }
+        // Of the earlier ones only the last 1024 are kept.
         #expect(try state(at: 1600).zoom == 4.8)
         #expect(try abs(state(at: 1510).zoom - 4.08) > 0.1)
     }
 
     @Test func tooManyPositionsAreRefused() throws {
-        for index in 0..<256 { present(zoom: 4, at: 1000 + Double(index)) }
+        for index in 0..<512 { present(zoom: 4, at: 1000 + Double(index)) }
         #expect(mirror.lines().isEmpty)
         present(zoom: 4, at: 9000)
         let error = try JSON(try #require(mirror.lines().last))
