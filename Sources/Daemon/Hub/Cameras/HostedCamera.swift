@@ -65,7 +65,7 @@ final class HostedCamera {
     private let clock: WallClock
     /// The wall clock's time at which its clock was 0, as subscribers have been told.
     var toldClockStart: WallTime?
-    /// The last motion that began; `nil` if a replay began it.
+    /// The last motion that began; `nil` if a replay began it, or a process of a version that did not hand it over.
     private var lastMotion: KnownMotion?
     /// The motion that subscribers have been told of.
     private var toldMotion: KnownMotion?

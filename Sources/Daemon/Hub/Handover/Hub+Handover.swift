@@ -7,7 +7,7 @@ import GimbalProtocol
 extension Hub {
     /// The revision of the handover's layout: raise it when a record, or a type in one, gains or loses a member. What
     /// an earlier version left is read by member name: a new member must be optional, or have existed then.
-    package static let handoverRevision = 6
+    package static let handoverRevision = 5
 
     /// Everything that the hub knows, once it is paused and its turn has ended.
     package struct Record: Codable {
@@ -15,9 +15,10 @@ extension Hub {
         fileprivate let started: Double
         fileprivate let counters: Counters
         fileprivate let connectionsTotal: UInt64
-        /// The numbers of the last client and the last lease.
+        /// The number of the last client.
         fileprivate let lastNumber: Int
-        fileprivate let lastLease: Int
+        /// The number of the last lease; missing in a handover from an earlier version.
+        fileprivate let lastLease: Int?
         fileprivate let cameras: [HostedCamera.Record]
         /// Those whose lines wait for a turn come first, in their order.
         fileprivate let peers: [Peer.Record]
@@ -50,7 +51,7 @@ extension Hub {
     ) throws(StateDecoder.Damage) -> [(key: UInt64, peer: Peer)] {
         var replays = record.replays
         for index in replays.indices { try replays[index].adopt(parts.limits) }
-        guard -1e15...1e15 ~= record.started, record.lastNumber >= 0, record.lastLease >= 0 else {
+        guard -1e15...1e15 ~= record.started, record.lastNumber >= 0, record.lastLease ?? 0 >= 0 else {
             throw StateDecoder.Damage()
         }
         var cameras: [String: HostedCamera] = [:]
@@ -79,7 +80,7 @@ extension Hub {
             parts.turns.join(peer)
             parts.sender.enqueue(peer)
         }
-        parts.leases.lastNumber = record.lastLease
+        parts.leases.goOn(from: record.lastLease ?? 0)
         let leased = record.cameras.compactMap { record in
             record.leases.flatMap { leases in cameras[record.name].map { (camera: $0, leases: leases) } }
         }

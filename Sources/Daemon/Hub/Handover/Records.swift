@@ -17,6 +17,7 @@ extension HostedCamera {
         let log: EventLog.Record
         let inputLog: InputLog.Record?
         let moment: Moment
+        /// Missing in a handover from an earlier version.
         let leases: Leases.Record?
         let motion: KnownMotion.Record?
         let toldClockStart: WallTime?
@@ -125,11 +126,13 @@ extension Replay {
         let feed: Int
         let id: [UInt8]
         let playback: TracePlayback
+        /// Missing in a handover from an earlier version.
         let storedTrace: StoredTrace.Identity?
         let clock: ReplayClock
         let phase: Phase
         let round: Int
-        let roundStart: Double
+        /// Missing in a handover from an earlier version.
+        let roundStart: Double?
         let rejected: UInt64
         let passesOver: Bool
         let run: ReplayRun
@@ -149,18 +152,19 @@ extension Replay {
     var record: Record {
         Record(
             camera: cameraName, peer: peer?.number, feed: feed, id: id, playback: playback,
-            storedTrace: storedTrace, clock: clock, phase: phase, round: round, roundStart: roundStart,
-            rejected: rejected, passesOver: passesOver, run: run,
+            storedTrace: storedTrace, clock: clock, phase: phase, round: round,
+            roundStart: roundStart.isFinite ? roundStart : nil, rejected: rejected, passesOver: passesOver, run: run,
             seek: seek.map { Record.Seek(target: $0.target, run: $0.run, moment: $0.camera.moment) },
-            lines: isAttract ? KeptLines() : lines, checkpoints: checkpoints.all, markers: markers)
+            lines: isAttract ? KeptLines() : lines,
+            checkpoints: checkpoints.all, markers: markers)
     }
 
     convenience init(_ record: Record, _ lines: KeptLines, of camera: HostedCamera, from peer: Peer?) {
         self.init(
             of: camera, from: peer, feed: record.feed, id: record.id, record.playback, record.clock,
             record.storedTrace, rejected: record.rejected, passesOver: record.passesOver)
-        (phase, round, roundStart, run) = (record.phase, record.round, record.roundStart, record.run)
-        (self.lines, markers) = (lines, record.markers)
+        (phase, round, run, self.lines, markers) = (record.phase, record.round, record.run, lines, record.markers)
+        roundStart = record.roundStart ?? -.infinity
         checkpoints = Checkpoints(record.checkpoints.filter { lines.have($0.run) })
     }
 }
@@ -170,7 +174,7 @@ extension Replay.Record {
     mutating func adopt(_ limits: Limits) throws(StateDecoder.Damage) {
         if case .over = phase { throw StateDecoder.Damage() }
         guard playback.isPossible, clock.isPossible, lines.isPossible, run.isPossible, seek?.run.isPossible ?? true,
-            checkpoints.allSatisfy(\.run.isPossible), -1e15...1e15 ~= roundStart
+            checkpoints.allSatisfy(\.run.isPossible), -1e15...1e15 ~= roundStart ?? 0
         else { throw StateDecoder.Damage() }
         try seek?.moment.adopt(limits)
         for index in checkpoints.indices { try checkpoints[index].moment.adopt(limits) }

@@ -58,7 +58,7 @@ final class Leases {
     /// The cameras whose lease a peer takes part in or waits for, by peer. Until removed here, they hold the peer.
     private var cameras: [ObjectIdentifier: [HostedCamera]] = [:]
     /// The number of the last lease.
-    var lastNumber = 0
+    private(set) var lastNumber = 0
 
     init(_ runner: CameraRunner, _ sender: Sender) { (self.runner, self.sender) = (runner, sender) }
 
@@ -272,6 +272,9 @@ final class Leases {
             tellEnd(of: number, of: camera, .disconnected, at: now)
         }
     }
+
+    /// Continues counting after the leases of another process.
+    func goOn(from number: Int) { lastNumber = number }
 }
 
 extension Leases.Record {

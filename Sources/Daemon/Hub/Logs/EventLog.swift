@@ -257,9 +257,9 @@ import GimbalProtocol
     struct Record: Codable {
         /// The number of the oldest line.
         fileprivate let first: UInt64
-        /// The length of each line, and the number of its kind's bit.
+        /// The length of each line, and the byte of its kind.
         fileprivate let lengths: [UInt32]
-        fileprivate let kindBits: [UInt8]
+        fileprivate let kinds: [UInt8]
         /// The lines, one after the other.
         fileprivate let lines: [UInt8]?
         fileprivate let ring: Ring?
@@ -274,11 +274,11 @@ import GimbalProtocol
             let wrap: UInt64
         }
 
-        fileprivate var end: UInt64 { first + UInt64(kindBits.count) }
+        fileprivate var end: UInt64 { first + UInt64(kinds.count) }
 
         /// Returns the ring with the lines; `nil` if they are not available.
         fileprivate func storage(in memory: (any HistoryMemory)?) -> HistoryRegion? {
-            guard lengths.count == kindBits.count else { return nil }
+            guard lengths.count == kinds.count else { return nil }
             if let ring {
                 guard ring.head >= 0, ring.head <= ring.size else { return nil }
                 return ring.size > 0 ? memory?.adopt(at: ring.offset, count: ring.size) : nil
@@ -301,7 +301,7 @@ import GimbalProtocol
         }
         return Record(
             first: first, lengths: entries.map { UInt32($0.length) },
-            kindBits: entries.map { UInt8($0.kind.rawValue.trailingZeroBitCount) },
+            kinds: entries.map { $0.kind.byte },
             lines: ring == nil ? lines : nil, ring: ring, lastMoveStarted: lastMoveStarted, lastReset: lastReset)
     }
 
@@ -321,7 +321,7 @@ import GimbalProtocol
     convenience init(
         _ record: Record, limits: Limits, maximumBytes: Int = .max, memory: (any HistoryMemory)?
     ) throws(StateDecoder.Damage) {
-        let slots = max(16, record.kindBits.count.roundedUpToPowerOfTwo)
+        let slots = max(16, record.kinds.count.roundedUpToPowerOfTwo)
         let storage = record.storage(in: memory)
         self.init(
             limits, maximumBytes, from: storage == nil ? record.end : record.first, slots: slots,
@@ -334,9 +334,9 @@ import GimbalProtocol
     private func fill(_ record: Record) throws(StateDecoder.Damage) {
         let head = record.ring?.head ?? 0
         var offset = head
-        for (length, bit) in zip(record.lengths, record.kindBits) {
+        for (length, kind) in zip(record.lengths, record.kinds) {
             if end == record.ring?.wrap, end > first { (offset, wrap) = (0, end) }
-            let (length, kind) = (Int(length), EventKinds(rawValue: 1 << bit))
+            let (length, kind) = (Int(length), EventKinds(byte: kind))
             guard length <= capacity - offset else { throw StateDecoder.Damage() }
             self[end] = Entry(offset: offset, length: length, kind: kind)
             offset += length
@@ -389,4 +389,20 @@ import GimbalProtocol
 extension Int {
     /// The least power of two that is not less; 1 for zero and negative numbers.
     fileprivate var roundedUpToPowerOfTwo: Int { self <= 1 ? 1 : 1 << (Int.bitWidth - (self - 1).leadingZeroBitCount) }
+}
+
+extension EventKinds {
+    /// A single kind in a record: its bit if a byte has that, 0 for a lease, and else 128 plus the number of the bit.
+    fileprivate var byte: UInt8 {
+        if let bit = UInt8(exactly: rawValue) { return bit }
+        return self == .lease ? 0 : 128 + UInt8(rawValue.trailingZeroBitCount)
+    }
+
+    fileprivate init(byte: UInt8) {
+        switch byte {
+        case 0: self = .lease
+        case _ where byte.nonzeroBitCount == 1: self.init(rawValue: UInt16(byte))
+        default: self.init(rawValue: 1 << (byte & 127))
+        }
+    }
 }

@@ -18,7 +18,6 @@ final class Subscription {
     // Both refer to the subscription until it ends.
     let peer: Peer
     let camera: HostedCamera
-    private let interest: Interest
     /// The kinds that are sent; includes `gesture` once ``startInput()`` has been called.
     private(set) var kinds: EventKinds
     /// Whether it asks for the camera's input.
@@ -35,7 +34,7 @@ final class Subscription {
     /// Its rank in the order in which subscriptions began.
     var number = 0
     var membership = PeerOutput.Membership()
-    var delivery: EventDelivery { interest.delivery }
+    let delivery: EventDelivery
     /// The first entry that has not been sent.
     private(set) var cursor: UInt64 {
         didSet { if cursor < log.numberedFrom || oldValue < log.numberedFrom { countUnnumbered(since: oldValue) } }
@@ -50,12 +49,12 @@ final class Subscription {
     init(_ interest: Interest, of peer: Peer, to camera: HostedCamera, limits: Limits, isOfAll: Bool = false) {
         self.peer = peer
         self.camera = camera
-        self.interest = interest
         self.isOfAll = isOfAll
         isRecorder = interest.events.contains(.gesture)
         readsInputs = !interest.events.isDisjoint(with: .inputs)
         kinds = interest.events.union(.reset).subtracting(.gesture)
         log = readsInputs ? camera.startInputLog(limits: limits) : camera.log
+        delivery = interest.delivery
         cursor = log.end
         unnumberedBefore = log.unnumbered
     }
@@ -64,9 +63,11 @@ final class Subscription {
     struct Record: Codable {
         /// The camera's name.
         fileprivate let camera: String
-        fileprivate let interest: Interest
-        fileprivate let hasTraceHeader: Bool
+        fileprivate let kinds: EventKinds
+        fileprivate let isRecorder: Bool
+        fileprivate let readsInputs: Bool
         fileprivate let isOfAll: Bool
+        fileprivate let delivery: EventDelivery
         fileprivate let cursor: UInt64
         /// The number of lines without a seq that have not been sent.
         fileprivate let unnumbered: Int
@@ -76,21 +77,24 @@ final class Subscription {
 
     var record: Record {
         Record(
-            camera: camera.name, interest: interest, hasTraceHeader: hasTraceHeader, isOfAll: isOfAll, cursor: cursor,
+            camera: camera.name, kinds: kinds, isRecorder: isRecorder, readsInputs: readsInputs, isOfAll: isOfAll,
+            delivery: delivery, cursor: cursor,
             unnumbered: Int(truncatingIfNeeded: log.unnumbered &- unnumberedBefore), lastSent: lastSent,
             hasGivenUp: hasGivenUp)
     }
 
     /// Resumes where another process left off.
-    convenience init(
+    init(
         _ record: Record, of peer: Peer, _ cameras: [String: HostedCamera], limits: Limits
     ) throws(StateDecoder.Damage) {
         guard let camera = cameras[record.camera] else { throw StateDecoder.Damage() }
-        self.init(record.interest, of: peer, to: camera, limits: limits, isOfAll: record.isOfAll)
-        if record.hasTraceHeader { startInput() }
+        (self.peer, self.camera) = (peer, camera)
+        (isRecorder, readsInputs, isOfAll) = (record.isRecorder, record.readsInputs, record.isOfAll)
+        (kinds, delivery, hasGivenUp) = (record.kinds, record.delivery, record.hasGivenUp)
+        log = readsInputs ? camera.startInputLog(limits: limits) : camera.log
         cursor = min(record.cursor, log.end)
         unnumberedBefore = log.unnumbered &- UInt64(truncatingIfNeeded: record.unnumbered)
-        (lastSent, hasGivenUp) = (record.lastSent, record.hasGivenUp)
+        lastSent = record.lastSent
     }
 
     /// Whether it shows the fingers.

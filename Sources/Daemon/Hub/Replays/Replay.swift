@@ -62,7 +62,7 @@ final class Replay {
     /// The current round, from 1.
     var round = 1
     /// When the round began, in the hub's time.
-    var roundStart = 0.0
+    var roundStart = -Double.infinity
     /// The number of `camera-changed` events before the current step.
     var framesBefore: UInt64 = 0
 
@@ -201,7 +201,7 @@ final class Replay {
     /// The summary for its owner.
     var summary: TraceEnded {
         TraceEnded(
-            events: run.line, rejected: Int(clamping: rejected), frames: Int(clamping: camera.frames),
+            events: Int(clamping: run.events), rejected: Int(clamping: rejected), frames: Int(clamping: camera.frames),
             durationMs: run.time, position: camera.published, cut: isCut ? true : nil)
     }
 

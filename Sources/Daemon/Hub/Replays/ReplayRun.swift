@@ -8,8 +8,10 @@ import MapCamera
 struct ReplayRun: Codable {
     /// The time of the last line or frame, in milliseconds of the trace.
     var time = 0.0
-    /// The number of the next line: so many have been played.
+    /// The number of the next line.
     var line = 0
+    /// The number of lines played, as reported to the trace's owner.
+    var events: UInt64 = 0
     /// Whether the end of the trace has been played: its gestures are cancelled, and motions come to rest.
     var hasEnded = false
     /// The number of lines and frames so far.
@@ -20,6 +22,7 @@ struct ReplayRun: Codable {
 
     mutating func lineWasPlayed() {
         line += 1
+        events += 1
         steps += 1
     }
 

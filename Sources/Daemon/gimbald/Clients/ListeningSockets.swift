@@ -7,16 +7,22 @@ import Service
 import UnixSocket
 
 struct ListeningSockets {
-    struct Socket: Codable {
+    /// One of the daemon's own sockets.
+    struct Own: Codable {
+        let socket: ListeningSocket
+        let socketKind: SocketKind
+    }
+
+    /// One of the service manager's sockets.
+    struct Passed: Codable {
         let descriptor: CInt
         let socketKind: SocketKind
-        /// The socket's file; `nil` for one of the service manager's sockets.
-        let own: ListeningSocket?
     }
 
     private let loop: EventLoop
     private let log: Log
-    private(set) var all: [Socket] = []
+    private(set) var own: [Own] = []
+    private(set) var passed: [Passed] = []
     private var listeners: [Listener] = []
 
     init(_ loop: EventLoop, _ log: Log) { (self.loop, self.log) = (loop, log) }
@@ -24,8 +30,8 @@ struct ListeningSockets {
     /// Takes the sockets of the process before, if it has left any; otherwise those of each kind, by the options and
     /// the service manager.
     mutating func choose(_ handover: Handover?, _ options: Options, _ manager: ServiceManager) throws {
-        if let handover, !handover.sockets.isEmpty {
-            all = handover.sockets
+        if let handover, !handover.own.isEmpty || !handover.passed.isEmpty {
+            (own, passed) = (handover.own, handover.passed)
         } else {
             for kind in SocketKind.allCases { try choose(kind, options.file(of: kind), manager) }
         }
@@ -40,7 +46,7 @@ struct ListeningSockets {
                 throw SystemError(
                     "descriptor \(descriptor) from the service manager: ListenStream= must name a path", code: ENOTSOCK)
             }
-            all += offered.map { Socket(descriptor: $0.descriptor, socketKind: kind, own: nil) }
+            passed += offered.map { Passed(descriptor: $0.descriptor, socketKind: $0.socketKind) }
             if !file.setBy.isEmpty {
                 let names = file.setBy.sorted().joined(separator: ", ")
                 log(.warning, "ignored: \(names). A socket from the service manager has SocketMode= and SocketGroup=")
@@ -53,15 +59,16 @@ struct ListeningSockets {
         }
         guard let path = file.path ?? kind.standardPath else { return }
         let socket = try ListeningSocket(path: path, mode: file.mode, group: file.group)
-        all.append(Socket(descriptor: socket.descriptor, socketKind: kind, own: socket))
+        own.append(Own(socket: socket, socketKind: kind))
         log(.info, "listening \(what)on \(path)")
     }
 
     /// Starts to accept connections, each of which is passed to `accept`.
     mutating func listen(_ accept: @escaping (CInt, SocketKind) -> Void) throws {
-        for socket in all {
-            let listener = try Listener(loop, socket.descriptor) {
-                accept($0, socket.socketKind)
+        let all = passed.map { ($0.descriptor, $0.socketKind) } + own.map { ($0.socket.descriptor, $0.socketKind) }
+        for (descriptor, socketKind) in all {
+            let listener = try Listener(loop, descriptor) {
+                accept($0, socketKind)
             } trouble: { [log] error in
                 log(.error, "cannot accept a connection: \(error); trying again in a second")
             }
@@ -76,5 +83,5 @@ struct ListeningSockets {
     }
 
     /// Removes the files of the daemon's own sockets.
-    func remove() { for socket in all { socket.own?.remove() } }
+    func remove() { for own in own { own.socket.remove() } }
 }

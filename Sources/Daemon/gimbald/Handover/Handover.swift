@@ -30,14 +30,15 @@ struct Handover: Codable {
     private var revision = Hub.handoverRevision
     private let server: String
     /// Where clients connect, if the sockets are handed over.
-    let sockets: [ListeningSockets.Socket]
+    let own: [ListeningSockets.Own]
+    let passed: [ListeningSockets.Passed]
     /// The clients by their sockets' inodes.
     private(set) var clients: [UInt64: Client]
     let hub: Hub.Record
 
     init(_ server: String, _ sockets: ListeningSockets?, _ clients: [UInt64: Client], _ hub: Hub.Record) {
         (self.server, self.clients, self.hub) = (server, clients, hub)
-        self.sockets = sockets?.all ?? []
+        (own, passed) = (sockets?.own ?? [], sockets?.passed ?? [])
     }
 
     /// Reads what another process has written.
@@ -54,7 +55,8 @@ struct Handover: Codable {
 
     /// All descriptors in the handover.
     var descriptors: [CInt] {
-        sockets.map(\.descriptor) + sockets.compactMap { $0.own?.lock } + clients.values.map(\.descriptor)
+        passed.map(\.descriptor) + own.flatMap { [$0.socket.descriptor, $0.socket.lock] }
+            + clients.values.map(\.descriptor)
     }
 
     static func inode(of descriptor: CInt) -> UInt64? {
