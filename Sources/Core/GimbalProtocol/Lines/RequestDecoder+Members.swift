@@ -95,10 +95,12 @@ extension RequestDecoder: MemberVisitor {
         }
     }
 
+    /// Returns the strings of an array up to the first value that is none, which no rule accepts.
     private func elements(_ array: Int) -> [JSONValue] {
         var (values, node) = ([JSONValue](), array + 1)
         while node < Int(tape[array].next) {
-            values.append(json(node))
+            guard tape[node].kind == .string else { return values + [.null] }
+            values.append(.string(text(node)))
             node = Int(tape[node].next)
         }
         return values

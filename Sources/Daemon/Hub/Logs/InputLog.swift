@@ -48,7 +48,12 @@ final class InputLog {
         guard isRecording != self.isRecording else { return }
         self.isRecording = isRecording
         (numbers, surfaces) = ([:], [:])
-        for (key, _) in gestures.reports where isRecording { _ = number(of: key) }
+        guard isRecording else { return }
+        var free: [GestureKind: Int] = [:]
+        for (key, _) in gestures.reports {
+            numbers[key] = free[key.kind, default: 0]
+            free[key.kind, default: 0] += 1
+        }
     }
 
     // MARK: Handover
