@@ -33,6 +33,8 @@ import CExpat
     private let parser: XML_Parser
     /// The lines before the document, which the parser does not see.
     private let linesBefore: Int
+    /// The encoding that <?xml …?> names.
+    private var encoding = ""
     private var status = XML_STATUS_ERROR
     /// What the last step found: nothing, a tag, or both tags of an empty element.
     private var events: [Event] = []
@@ -46,15 +48,19 @@ import CExpat
     init(_ bytes: [UInt8]) {
         guard let parser = unsafe XML_ParserCreate(nil) else { fatalError("there is no memory for a parser") }
         unsafe self.parser = parser
-        // expat accepts nothing before <?xml …?>, but some files have blank lines there.
-        let blank = bytes.prefix { [0xef, 0xbb, 0xbf, 0x20, 0x09, 0x0a, 0x0d].contains($0) }
+        // expat accepts only a byte order mark before <?xml …?>, but some files have blank lines there.
+        let mark = bytes.starts(with: [0xef, 0xbb, 0xbf]) ? 3 : 0
+        let blank = bytes[mark...].prefix { [0x20, 0x09, 0x0a, 0x0d].contains($0) }
         linesBefore = blank.count { $0 == 0x0a }
-        let document = bytes[blank.endIndex...]
+        let document = bytes[..<mark] + bytes[blank.endIndex...]
         parse(document)
-        // An encoding whose name expat does not know, such as Python's "utf8", is read as UTF-8.
-        if unsafe XML_GetErrorCode(parser) == XML_ERROR_UNKNOWN_ENCODING {
+        guard unsafe XML_GetErrorCode(parser) == XML_ERROR_UNKNOWN_ENCODING else { return }
+        // expat knows UTF-8 by no other spelling, such as Python's "utf8".
+        if ["UTF8", "UTF_8"].contains(encoding.uppercased()) {
             unsafe XML_ParserReset(parser, "UTF-8")
             parse(document)
+        } else {
+            refuse("the encoding is \(encoding.prefix(Self.longestName)): save the file as UTF-8")
         }
     }
 
@@ -66,6 +72,9 @@ import CExpat
             unsafe data.map { unsafe Unmanaged.fromOpaque($0).takeUnretainedValue() }
         }
         unsafe XML_SetUserData(parser, Unmanaged.passUnretained(self).toOpaque())
+        unsafe XML_SetXmlDeclHandler(parser) { data, _, encoding, _ in
+            if let encoding = unsafe encoding { unsafe reader(data)?.encoding = String(cString: encoding) }
+        }
         unsafe XML_SetElementHandler(
             parser, { unsafe reader($0)?.readStart($1, $2) }, { data, _ in unsafe reader(data)?.readEnd() })
         unsafe XML_SetCharacterDataHandler(parser) {
@@ -167,8 +176,10 @@ import CExpat
             switch (error, open.last) {
             case (XML_ERROR_NO_ELEMENTS, let last?): ": the file ends within <\(last.name)> of line \(last.line)"
             case (XML_ERROR_TAG_MISMATCH, let last?): ": </\(last.name)> must end the element of line \(last.line)"
-            case (XML_ERROR_INVALID_TOKEN, _): ": write &lt; for < and &amp; for &, and save the file as UTF-8"
-            case (XML_ERROR_UNDEFINED_ENTITY, _): ": &nbsp; and the like are not known, write &#160;"
+            case (XML_ERROR_INVALID_TOKEN, _):
+                ": a character is not allowed here: write &lt; for < and &amp; for &, and save the file as UTF-8"
+            case (XML_ERROR_PARTIAL_CHAR, _), (XML_ERROR_INCORRECT_ENCODING, _): ": save the file as UTF-8"
+            case (XML_ERROR_UNDEFINED_ENTITY, _): ": write &amp; for &, and characters by number, as &#160; for &nbsp;"
             default: ""
             }
         return TourFileError(line: line, unsafe String(cString: XML_ErrorString(error)) + advice)

@@ -44,11 +44,14 @@ import Testing
         ("<a>\n", 2, "ends within <a> of line 1"),
         ("<a>\n<b", 2, "unclosed"),
         ("<a/>\n<b/>", 2, "junk after"),
-        ("<a>&nbsp;</a>", 1, "write &#160;"),
+        ("<a>&nbsp;</a>", 1, "&#160; for &nbsp;"),
+        ("<a>&copy;</a>", 1, "write &amp; for &, and characters by number"),
         ("<a>\n\n&#0;</a>", 3, "invalid character"),
         ("<a>&#xD800;</a>", 1, "invalid character"),
         ("<a>&#+65;</a>", 1, "&amp; for &"),
-        ("<a>\u{1}</a>", 1, "not well-formed"),
+        ("<a>\u{1}</a>", 1, "a character is not allowed here"),
+        ("<a>\n<!-- -- --></a>", 2, "a character is not allowed here"),
+        ("<a>]]></a>", 1, "a character is not allowed here"),
         ("<a b=1/>", 1, "not well-formed"),
         ("<a b='1' b='2'/>", 1, "duplicate attribute"),
         ("<a b='<'/>", 1, "&lt;"),
@@ -76,14 +79,45 @@ import Testing
         #expect(try Self.events(bytes) == ["<a:1", "é"])
     }
 
+    @Test(arguments: ["utf8", "UTF8", "Utf_8", "UTF-8", "uTf-8"]) func spellingsOfUTF8AreRead(name: String) throws {
+        #expect(try Self.events("\n<?xml version='1.0' encoding='\(name)'?>\n<a>é</a>") == ["<a:3", "é"])
+    }
+
+    @Test(arguments: ["windows-1252", "UTF-32", "utf16", "cp037", "utf8-1", "latin1"])
+    func anotherEncodingIsRefusedByName(name: String) {
+        let text = "\n\n<?xml version='1.0' encoding='\(name)'?>\n<a>a</a>"
+        let error = #expect(throws: TourFileError.self) { try Self.events(text) }
+        #expect(error?.line == 3 && error?.message == "the encoding is \(name): save the file as UTF-8")
+    }
+
+    @Test func blankLinesAndOneByteOrderMarkMayComeFirst() throws {
+        let mark: [UInt8] = [0xef, 0xbb, 0xbf]
+        let blank = Array(" \t\r\n\n".utf8)
+        let document = Array("<?xml version='1.0'?><a/>".utf8)
+        for (before, line) in [([], 1), (mark, 1), (blank, 3), (mark + blank, 3), (blank + mark, 3)] {
+            #expect(try Self.events(before + document) == ["<a:\(line)", ""])
+        }
+        let wrong: [[UInt8]] = [
+            mark + mark, mark + blank + mark, blank + mark + mark, [0xef], [0xef, 0xbb], [0xbf],
+            mark + [0xbf], mark.reversed(),
+        ]
+        for before in wrong {
+            #expect(throws: TourFileError.self) { try Self.events(before + document) }
+            #expect(throws: TourFileError.self) { try Self.events(before + document.suffix(4)) }
+        }
+    }
+
     @Test func whatIsNoUTF8IsAnErrorWithItsLine() {
         for (bytes, line) in [
             (Array("<a>\n\n".utf8) + [0xff] + Array("</a>".utf8), 3), (Array("<a>\n".utf8) + [0xc3], 2),
             (Array("<a>é".utf8) + [0xe2, 0x82], 1),
-            (Array("<?xml version='1.0' encoding='windows-1252'?>\n<a>".utf8) + [0xe9, 0x3c, 0x2f, 0x61, 0x3e], 2),
+            (Array("<?xml version='1.0' encoding='windows-1252'?>\n<a>".utf8) + [0xe9, 0x3c, 0x2f, 0x61, 0x3e], 1),
+            (Array("<?xml version='1.0' encoding='utf8'?>\n<a>".utf8) + [0xe9, 0x3c, 0x2f, 0x61, 0x3e], 2),
+            (Array("<?xml version='1.0' encoding='UTF-16'?>\n<a/>".utf8), 1),
+            ([0xff, 0xfe, 0, 0, 0x3c, 0, 0, 0], 1), ([0x4c, 0x6f, 0xa7, 0x94, 0x93], 1),
         ] {
             let error = #expect(throws: TourFileError.self) { try Self.events(bytes) }
-            #expect(error?.line == line)
+            #expect(error?.line == line && error?.message.contains("UTF-8") == true, "\(error?.message ?? "")")
         }
     }
 
