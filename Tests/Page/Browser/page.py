@@ -1351,6 +1351,10 @@ def clocks(page):
             tell({synchronized: true, errorMs: 0.04}, off);
             seen.at(-1).push(step.isWrong);
         }
+        for (const off of [1000, 1001]) {
+            tell({synchronized: true, errorMs: 2000}, off);
+            seen.at(-1).push(step.isWrong);
+        }
         tell(undefined, 0, 60);
         Date.now = now;
         delete performance.now;
@@ -1367,6 +1371,8 @@ def clocks(page):
             [False, True, f"wallin step, 40 ms ahead{is_right}", False, False],
             [False, True, f"wallin step, 40 ms ahead{is_right}", False, False],
             [False, True, f"{is_off} up to 18 ms ahead of the server's.", True, False],
+            [False, True, f"{is_off} up to 1001 ms ahead of the server's.", True, True],
+            [False, True, "wallin step, 40 ms aheadThe server's clock is within 2000 ms.", False, False],
             [False, True, f"{is_off} up to 1001 ms ahead of the server's.", True, True],
             [False, True, "wallin step, 40 ms ahead", False]]):
         check(seen[index] == wanted, f"a clock is told as what it is: {seen[index]}, not {wanted}")

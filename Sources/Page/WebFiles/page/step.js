@@ -44,7 +44,7 @@ export class Step {
     }
 
     // Whether this screen's clock may be too far from the server's to tell when something is due, and whether it is.
-    get isOff() { return Math.abs(this.ahead) > FRAME + (this.clock?.errorMs ?? 0); }
+    get isOff() { return Math.abs(this.ahead) > FRAME + (this.clock?.errorMs ?? 0) || this.ahead > LONGEST_DELAY; }
     get isWrong() { return this.isOff && (this.ahead < 0 || this.ahead > LONGEST_DELAY); }
 
     // Records that a position has arrived; times are in ms since 1970, like `presentAt`.
