@@ -57,7 +57,7 @@ units=(Tests/run-units.sh --scratch-path "$SCRATCH" --ignore-lock)
 machines=(systemd debian)
 early=(packages exchange metrics style portability)
 browsers=(page playwright)
-late_browsers=(adapters fleet)
+late_browsers=(adapters examples fleet)
 mapfile -t others < <(basename -s .sh Tests/System/*.sh |
     grep -vxF "$(printf '%s\n' "${machines[@]}" "${early[@]}" "${browsers[@]}" "${late_browsers[@]}")")
 { after_build; run_scripts "${machines[@]}"; } &
