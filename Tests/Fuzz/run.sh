@@ -13,12 +13,12 @@ keeps=false
 [ "${1:-}" != --keep ] || { keeps=true && shift; }
 [ $# -gt 0 ] || set -- FuzzDecoder FuzzHub FuzzTraces FuzzDevice FuzzTours FuzzClient FuzzTUIO
 
-mkdir -p "$scratch/findings"
+mkdir -p "$scratch/findings" "$scratch/corpus"
 [ -e "$scratch/done" ] || [ ! -e $kept/totals ] || cp $kept/totals "$scratch/done"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-swift build --package-path Tests/Fuzz -c release --sanitize=fuzzer --scratch-path "$scratch" >"$log" 2>&1 ||
-    { cat "$log"; exit 1; }
+quietly() { "$@" >"$log" 2>&1 || { cat "$log" && exit 1; }; } # COMMAND…: its output is only shown if it fails
+quietly swift build --package-path Tests/Fuzz -c release --sanitize=fuzzer --scratch-path "$scratch"
 python3 Tests/Fuzz/seeds.py "$scratch/seeds"
 
 dictionary() { # FUZZER: its own, or that of recordings; with the words of the protocol if it reads the protocol's lines
@@ -29,8 +29,8 @@ dictionary() { # FUZZER: its own, or that of recordings; with the words of the p
 
 keep() { # FUZZER: writes the fewest inputs that reach the same places, however often, and the totals of all runs
     rm -rf "$scratch/fewest" && mkdir -p "$scratch/fewest" $kept
-    "$scratch/release/$1" -set_cover_merge=1 -use_counters=0 -timeout=20 -rss_limit_mb=1024 "$scratch/fewest" \
-        "$scratch/corpus/$1" >"$log" 2>&1
+    quietly "$scratch/release/$1" -set_cover_merge=1 -use_counters=0 -timeout=20 -rss_limit_mb=1024 \
+        "$scratch/fewest" "$scratch/corpus/$1"
     # The inputs' own names, which are checksums, would take as much space as they do.
     number=0
     for input in "$scratch"/fewest/*; do mv "$input" "$scratch/fewest/$((number += 1))"; done
@@ -56,7 +56,7 @@ for fuzzer; do
         runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
         coverage=$(grep -Eo 'cov: [0-9]+' "$log" | tail -n 1)
         rm -rf "$scratch/fewest" && mkdir "$scratch/fewest"
-        "$scratch/release/$fuzzer" -merge=1 -timeout=20 -rss_limit_mb=1024 "$scratch/fewest" "$scratch/corpus/$fuzzer" >"$log" 2>&1
+        quietly "$scratch/release/$fuzzer" -merge=1 -timeout=20 -rss_limit_mb=1024 "$scratch/fewest" "$scratch/corpus/$fuzzer"
         rm -rf "$scratch/corpus/$fuzzer" && mv "$scratch/fewest" "$scratch/corpus/$fuzzer"
         echo "$fuzzer $seconds $runs" >>"$scratch/done"
         echo "$fuzzer: passed, $runs runs, $coverage, $(find "$scratch/corpus/$fuzzer" -type f | wc -l) inputs kept;" \
