@@ -44,8 +44,9 @@ keep() { # FUZZER: writes the fewest inputs that reach the same places, however 
 status=0
 for fuzzer; do
     if [ ! -d "$scratch/corpus/$fuzzer" ]; then
-        mkdir -p "$scratch/corpus/$fuzzer"
-        [ ! -e "$kept/$fuzzer.tar.xz" ] || tar -xJf "$kept/$fuzzer.tar.xz" -C "$scratch/corpus/$fuzzer"
+        rm -rf "$scratch/fewest" && mkdir "$scratch/fewest"
+        [ ! -e "$kept/$fuzzer.tar.xz" ] || tar -xJf "$kept/$fuzzer.tar.xz" -C "$scratch/fewest"
+        mv "$scratch/fewest" "$scratch/corpus/$fuzzer"
     fi
     dictionary "$fuzzer" >"$scratch/dictionary"
     # Swift's own crash report would replace libFuzzer's.
