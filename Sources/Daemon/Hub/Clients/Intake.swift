@@ -92,10 +92,11 @@ final class Intake {
     /// Handles lines while the peer may be served; returns how many bytes were handled.
     private func handleLines(_ bytes: Span<UInt8>, from peer: Peer, at now: Double) -> Int {
         var position = 0
+        let isLast = peer.input.hasEnded
         while position == 0 ? mayBegin(peer) : mayContinue(peer) {
             let before = peer.input.framer(longest: parts.limits.line)
             var (framer, end) = (before, position)
-            guard let next = framer.next(in: bytes, at: &end, isLast: peer.input.hasEnded) else {
+            guard let next = framer.next(in: bytes, at: &end, isLast: isLast) else {
                 parts.turns.add(bytes: bytes.count - position)
                 peer.input.goOn(from: framer)
                 peer.replay?.waitForLine()
