@@ -492,14 +492,17 @@ import Testing
     }
 
     @Test(arguments: [
-        "MotionEvent { action=ACTION_MOVE, id[0]=7, x[0]=1.0, y[0]=2.0, id[1]=7, x[1]=3.0, y[1]=4.0, eventTime=1010 }",
+        "MotionEvent { action=ACTION_MOVE, id[0]=7, x[0]=1.0, y[0]=2.0, id[1]=ID, x[1]=3.0, y[1]=4.0, eventTime=TIME }",
         """
-        {"type":"touchmove","timeStamp":10,"touches":[{"identifier":7,"clientX":1,"clientY":2},\
-        {"identifier":7,"clientX":3,"clientY":4}]}
+        {"type":"touchmove","timeStamp":TIME,"touches":[{"identifier":7,"clientX":1,"clientY":2},\
+        {"identifier":ID,"clientX":3,"clientY":4}]}
         """,
     ])
-    func aLineInWhichTwoFingersHaveOneNumberIsDamaged(line: String) {
-        let reading = Reading(line + "\n" + line.replacing(/7(.*10)/, with: { "8\($0.1)2" }) + "\n")
+    func aLineInWhichTwoFingersHaveOneNumberIsDamaged(template: String) {
+        func line(_ id: Int, at time: Int) -> String {
+            template.replacing("ID", with: "\(id)").replacing("TIME", with: "\(time)") + "\n"
+        }
+        let reading = Reading(line(7, at: 1000) + line(8, at: 1010))
         #expect(reading.notes.damaged.map(\.line) == [1])
         #expect(reading.frames.map(\.contacts.count) == [2, 0])
     }
