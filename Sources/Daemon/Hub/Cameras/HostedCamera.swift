@@ -582,7 +582,10 @@ final class HostedCamera {
             if readers.clockReaderIsAlone { _ = clockNews() }
             line.answer(.event(.clock(clockMessage)), Span())
         }
-        if kinds.contains(.motion) { line.answer(.event(.motion(motionMessage)), Span()) }
+        if kinds.contains(.motion) {
+            if readers.motionReaderIsAlone { _ = motionNews() }
+            line.answer(.event(.motion(motionMessage)), Span())
+        }
         if kinds.contains(.present) {
             for presentation in toldAhead { line.answer(.event(.present(told(presentation))), Span()) }
         }
