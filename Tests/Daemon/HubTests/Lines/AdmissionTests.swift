@@ -117,6 +117,15 @@ import Testing
         peer.send(#"{"type":"pinch","phase":"began","id":4}"#)
         #expect(try type(peer.receive()) == "ok")
         #expect(try peer.ask(#"{"type":"rotate","phase":"began","id":5}"#)["code"]?.string == "limit-reached")
+        // An array may fill a connection's limit exactly, beside the gestures of another one.
+        let other = host.connect()
+        let pans = (0..<65).map { #"{"type":"pan","phase":"began","gesture":\#($0),"camera":"left","id":\#($0)}"# }
+        for pan in pans[..<4] { other.send(pan) }
+        for pan in pans[..<60] { #expect(try peer.ask(pan)["type"]?.string == "ok") }
+        for (last, answer) in [(64, "error"), (63, "ok")] {
+            peer.send("[\(pans[60...last].joined(separator: ","))]")
+            #expect(try Set(peer.types()) == [answer])
+        }
     }
 
     @Test func removedCamerasLeaveNothingWithThePeersThatUsedThem() throws {
