@@ -166,7 +166,7 @@ package struct FieldPath: CustomStringConvertible, Sendable {
 
 /// All member names of the messages; the case names are the names, except for one that is a Swift keyword.
 package enum Field: UInt8, CaseIterable, Sendable {
-    // The fields of requests come first: the decoder knows only these.
+    // The fields of requests come first: the decoder knows only these, up to `atWallTime`. A new one goes before it.
     case type, id, camera, timeMs, version
     case phase, gesture, focus, translation, scale, rotationDeg, velocity, x, y
     case position, target, latitude, longitude, zoom, bearing, viewingAngle

@@ -29,6 +29,7 @@ package struct Rejection: Error {
     /// The default limit of objects in an array.
     package static let largestBatch = 64
     package static let longestID = 256
+    /// The maximum length of a gesture's or surface's label, and of an epoch, in bytes.
     static let longestLabel = 64
     /// The maximum length of a marker's label, in bytes.
     package static let longestMarker = 256

@@ -60,6 +60,8 @@ extension EventKinds {
     @inlinable package static var gesture: EventKinds { EventKinds(rawValue: 8) }
     /// Sent to every subscriber, whatever it chose.
     @inlinable package static var reset: EventKinds { EventKinds(rawValue: 16) }
+    /// The fingers that feed the camera: only for subscribers that name this kind.
+    @inlinable package static var touch: EventKinds { EventKinds(rawValue: 32) }
     /// Replays, markers, leases, clocks, motions and positions ahead of their time: only for subscribers that name the
     /// kind. They have no `seq`.
     @inlinable package static var replay: EventKinds { EventKinds(rawValue: 64) }
@@ -72,8 +74,6 @@ extension EventKinds {
     @inlinable package static var unnumbered: EventKinds {
         EventKinds(rawValue: .max).subtracting(usual).subtracting(inputs)
     }
-    /// The fingers that feed the camera: only for subscribers that name this kind.
-    @inlinable package static var touch: EventKinds { EventKinds(rawValue: 32) }
     /// The kinds that have a log of their own.
     @inlinable package static var inputs: EventKinds { [.gesture, .touch] }
     /// The kinds for a subscriber that names none.
