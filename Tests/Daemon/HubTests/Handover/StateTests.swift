@@ -217,8 +217,12 @@ import Testing
         }
     }
 
+    private func longestSetup() throws -> CameraSetup {
+        try CameraSetup().changes.map(longest).reduce(CameraSetup()) { $0.with($1) }
+    }
+
     @Test func camerasWithTheLongestValuesAreRead() throws {
-        let setup = try CameraSetup().changes.map(longest).reduce(CameraSetup()) { $0.with($1) }
+        let setup = try longestSetup()
         let epoch = String(repeating: "e", count: 64)
         let cameras = (10..<30).map { number in
             let name = String(repeating: "c", count: 62) + "\(number)"
@@ -227,5 +231,22 @@ import Testing
         }
         let saved = SavedState(isLast: false, cameras: cameras).bytes
         #expect(try SavedState(saved).bytes == saved)
+    }
+
+    @Test func settingThatNoClientCanMakeIsNotTakenOver() throws {
+        var playing = CameraSetup()
+        playing.idleAction = IdleAction(afterMs: 5000, .play(trace: "tour"))
+        for setup in [try longestSetup(), playing] {
+            let text = String(decoding: try JSONEncoder().encode(setup), as: UTF8.self)
+            #expect(try JSONDecoder().decode(CameraSetup.self, from: Data(text.utf8)) == setup && setup.isPossible)
+            // Each number and each text, but for latitudes and longitudes: bounds clamp and wrap them.
+            for match in text.matches(of: /([:\[,])-?\d[^,}\]]*|:"[^"]*"/) {
+                guard !text[..<match.range.lowerBound].hasSuffix("itude\"") else { continue }
+                let wrong = match.1.map { "\($0)-1e300" } ?? ":\"\(String(repeating: "a", count: 100_000))\""
+                let changed = text.replacingCharacters(in: match.range, with: wrong)
+                let decoded = try? JSONDecoder().decode(CameraSetup.self, from: Data(changed.utf8))
+                #expect(decoded?.isPossible != true, "\(text[..<match.range.upperBound].suffix(60))")
+            }
+        }
     }
 }
