@@ -1,6 +1,7 @@
 // The single connection to the daemon that serves all pages: what they receive after a refusal, and after gaps.
 
 import Foundation
+import GimbalProtocol
 import NIOPosix
 import Service
 import TestSupport
@@ -202,6 +203,15 @@ import UnixSocket
                 #"{"type":"\#(type)","camera":"main","timeMs":1,"missed":9,"epoch":"e","seq":9,"position":\#(Self.position)}"#
             )
             try await expect(comment: "a gap may have hidden what replaces them")
+        }
+    }
+
+    @Test func thePageHasTextsForTheEventsThatItIsSent() throws {
+        let script = try Files.text("Sources/Page/WebFiles/page/log.js")
+        // It is not sent clocks and motions, and draws what is presented.
+        for type in MessageType.allCases {
+            guard let kind = type.eventKind, ![.clock, .motion, .present].contains(kind) else { continue }
+            #expect(script.contains("\n    \"\(type.rawValue)\": ["), "\(type)")
         }
     }
 
