@@ -40,10 +40,7 @@ export class Step {
     // Takes the server's clock from its signs of life.
     setClock({wallTime, clock}) {
         this.clock = clock ?? null;
-        const start = performance.now() - wallTime;
-        // The server's clock was set back.
-        if (start - Math.min(...this.starts) > LONGEST_DELAY) this.starts = [];
-        this.starts = [...this.starts, start].slice(-6);
+        this.starts = [...this.starts, performance.now() - wallTime].slice(-6);
     }
 
     // Whether this screen's clock may be too far from the server's to tell when something is due, and whether it is.
