@@ -574,20 +574,15 @@ final class HostedCamera {
     /// Writes what subscribers of some kinds have to know before the next event: the lease, the clock, the motion, and
     /// the positions sent ahead.
     ///
-    /// - Parameters:
-    ///   - isLast: whether no older lines follow, so that a lone subscriber then knows these.
-    ///   - now: the hub's time; `nil` stands for that of the last event.
-    func writeState(of kinds: EventKinds, isLast: Bool, at now: Double?, to line: inout LineWriter) {
+    /// - Parameter now: the hub's time; `nil` stands for that of the last event.
+    func writeState(of kinds: EventKinds, at now: Double?, to line: inout LineWriter) {
         if kinds.contains(.lease) { writeLease(at: now, to: &line) }
         if kinds.contains(.clock) {
             // Others learn of a change with the next event.
-            if isLast, readers.clockReaderIsAlone { _ = clockNews() }
+            if readers.clockReaderIsAlone { _ = clockNews() }
             line.answer(.event(.clock(clockMessage)), Span())
         }
-        if kinds.contains(.motion) {
-            if isLast, readers.motionReaderIsAlone { _ = motionNews() }
-            line.answer(.event(.motion(motionMessage)), Span())
-        }
+        if kinds.contains(.motion) { line.answer(.event(.motion(motionMessage)), Span()) }
         if kinds.contains(.present) {
             for presentation in toldAhead { line.answer(.event(.present(told(presentation))), Span()) }
         }

@@ -183,7 +183,7 @@ final class Subscription {
         case .every:
             if missedCount > 0 { camera.writeGap(of: missedCount, to: &line) }
             if showsTouches { camera.writeTouches(at: nil, to: &line) }
-            camera.writeState(of: kinds, isLast: true, at: nil, to: &line)
+            camera.writeState(of: kinds, at: nil, to: &line)
             cursor = log.end
             unnumberedBefore = log.unnumbered
         case .latest:
@@ -195,7 +195,7 @@ final class Subscription {
                 if kinds.contains(.moveStarted) { line.write(text.span) }
                 lastSent = .moveStarted
             }
-            camera.writeState(of: kinds, isLast: false, at: nil, to: &line)
+            camera.writeState(of: kinds, at: nil, to: &line)
             cursor = log.first
         }
     }

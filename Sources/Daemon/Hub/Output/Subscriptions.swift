@@ -85,7 +85,7 @@ final class Subscriptions {
             reply.answer(.event(.subscribed(subscribed)), id)
             if let point { resume(subscription, after: point, &reply) }
             if subscription.showsTouches { camera.writeTouches(at: now.map(camera.time(at:)), to: &reply) }
-            camera.writeState(of: kinds, isLast: !subscription.hasUnsent, at: now, to: &reply)
+            camera.writeState(of: kinds, at: now, to: &reply)
         }
     }
 

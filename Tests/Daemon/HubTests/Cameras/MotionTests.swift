@@ -171,24 +171,6 @@ private let cases = [
         #expect(try motions(slow).last?.motion?.position.target.latitude == 48)
     }
 
-    @Test func whoResumesIsToldLastOfAllWhatMovesTheCamera() throws {
-        reader.close()
-        let lost = host.connect()
-        let subscribe = #"{"type":"subscribe","events":["motion"]"#
-        lost.send(subscribe + "}")
-        let start = try #require(try lost.newMessages().first)
-        lost.makeRoom(0)
-        hand.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":5}}"#)
-        hand.send(animation)
-        lost.close()
-        hand.send(animation.replacing("700", with: "800"))
-        host.pass(50)
-        let back = host.connect()
-        back.send(subscribe + #","since":\#(start["seq"]?.text ?? ""),"epoch":\#(start["epoch"]?.text ?? "")}"#)
-        host.pass(100)
-        #expect(back.lines().last?.contains(#""durationMs":800"#) == true)
-    }
-
     @Test func anotherProcessKnowsWhatMovesTheCamera() throws {
         hand.send(animation)
         host.pass(100)

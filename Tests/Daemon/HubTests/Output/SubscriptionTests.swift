@@ -1,6 +1,5 @@
 // Slow readers: what they are sent, what they cost, and that they do not affect other clients.
 
-import GimbalProtocol
 import Hub
 import TestSupport
 import Testing
@@ -97,35 +96,6 @@ import Testing
             #expect(
                 lines.last?["seq"] == camera["seq"] && lines.last?["position"] == camera["position"], "seed \(seed)")
         }
-    }
-
-    /// Requests after which those who come late are told something, by the kind of event that tells them.
-    private static let states: [EventKind: String] = [
-        .touch: #"{"type":"touch","touches":[{"id":1,"x":2,"y":3}]}"#,
-        .lease: #"{"type":"take-lease","forMs":60000}"#,
-        .clock: #"{"type":"ping"}"#,
-        .motion: #"{"type":"animate","update":{"kind":"zoom-to","zoom":9},"durationMs":60000}"#,
-        .present: #"{"type":"present","presentAt":60000,"position":{"target":{"latitude":0,"longitude":0},"zoom":9}}"#,
-    ]
-
-    // A recorder is told nothing again.
-    @Test(arguments: EventKind.allCases.filter { $0 != .gesture })
-    func whatLateSubscribersAreToldIsToldOnceAndAgainAfterAGap(_ kind: EventKind) throws {
-        let host = HubHost { ($0.historyEvents, $0.historyBytes) = (8, 512) }
-        let (hand, late) = (host.connect(), host.connect())
-        func prepare() { if let line = Self.states[kind] { hand.send(line) } }
-        prepare()
-        late.send(#"{"type":"subscribe","events":["\#(kind.rawValue)","camera-changed"]}"#)
-        let told = try late.newMessages().dropFirst()
-        #expect(told.isEmpty == (Self.states[kind] == nil))
-        host.pass(100)
-        move(hand, 0)
-        #expect(try late.newMessages().allSatisfy { !told.contains($0) })
-        late.makeRoom(0)
-        for index in 1..<200 { move(hand, index) }
-        prepare()
-        late.readOn()
-        #expect(try late.types().suffix(told.count + 1) == ["lagged"] + told.map { $0["type"]?.string })
     }
 
     @Test func latestHasAtMostOnePositionWaiting() throws {
