@@ -192,7 +192,7 @@ let isMade = false;
 
 function handle(message, line) {
     // With a wrong clock, nothing can be shown at its time.
-    const isForNow = message.type === "present" && step.isWrong;
+    const isForNow = message.type === "present" && step.isOff;
     const isListed = cameras.update(isForNow ? {...message, presentation: undefined} : message, performance.now());
     if (message.type === "page") return showRole(message);
     if (message.type === "daemon") {

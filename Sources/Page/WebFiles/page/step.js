@@ -7,7 +7,7 @@ import {wallClockAhead} from "./present.js";
 
 const SPAN = 10_000;
 const MOST_ROWS = 8;
-// A screen whose clock is further from the server's than this, in ms, and that one's own error, is not in step.
+// A screen whose clock is further behind the server's than this, in ms, and that one's own error, is not in step.
 const FRAME = 17;
 // No network's delay is longer, in ms: a clock that seems further ahead is wrong.
 const LONGEST_DELAY = 1000;
@@ -43,9 +43,8 @@ export class Step {
         this.starts = [...this.starts, performance.now() - wallTime].slice(-6);
     }
 
-    // Whether this screen's clock may be too far from the server's to tell when something is due, and whether it is.
-    get isOff() { return Math.abs(this.ahead) > FRAME + (this.clock?.errorMs ?? 0) || this.ahead > LONGEST_DELAY; }
-    get isWrong() { return this.isOff && (this.ahead < 0 || this.ahead > LONGEST_DELAY); }
+    // Whether this screen's clock is too far from the server's to tell when something is due.
+    get isOff() { return -this.ahead > FRAME + (this.clock?.errorMs ?? 0) || this.ahead > LONGEST_DELAY; }
 
     // Records that a position has arrived; times are in ms since 1970, like `presentAt`.
     add(name, {presentAt}, wallTime) {
