@@ -58,7 +58,8 @@ for fuzzer; do
         coverage=$(grep -Eo 'cov: [0-9]+' "$log" | tail -n 1)
         rm -rf "$scratch/fewest" && mkdir "$scratch/fewest"
         quietly "$scratch/release/$fuzzer" -merge=1 -timeout=20 -rss_limit_mb=1024 "$scratch/fewest" "$scratch/corpus/$fuzzer"
-        rm -rf "$scratch/corpus/$fuzzer" && mv "$scratch/fewest" "$scratch/corpus/$fuzzer"
+        rm -rf "$scratch/old" && mv "$scratch/corpus/$fuzzer" "$scratch/old"
+        mv "$scratch/fewest" "$scratch/corpus/$fuzzer"
         echo "$fuzzer $seconds $runs" >>"$scratch/done"
         echo "$fuzzer: passed, $runs runs, $coverage, $(find "$scratch/corpus/$fuzzer" -type f | wc -l) inputs kept;" \
             "$(awk -v name="$fuzzer" '$1 == name { s += $2 / 3600; r += $3 }

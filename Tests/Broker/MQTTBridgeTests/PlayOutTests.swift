@@ -477,6 +477,36 @@ import Testing
         #expect(times.count > 150 && zip(times, times.dropFirst()).allSatisfy { $0 < $1 })
     }
 
+    /// As while two bridges follow each other, or when the source is gone; during a movement, and during a tour's wait.
+    @Test(arguments: [1000.0, 3700])
+    func aMotionHaltsWhereItIsWithoutItsSourceAndGoesOnWithIt(halt: Double) throws {
+        let wall = Wall([0], playOut: 120, delay: 15, seed: 15, tellsMotions: true)
+        wall.fleet.send(Self.tour)
+        wall.fleet.pass(500)
+        let status = try #require(CameraStatus.read(wall.fleet.retained["gimbal/left/main/camera"] ?? [])?.message)
+        let motion = try #require(status.motion)
+        var presenter = Presenter(playOut: 120, bearingOffset: 0)
+        presenter.note(status, isOnTheWay: true, at: motion.wallTime, 0)
+        var sent: [Presentation] = []
+        for milliseconds in stride(from: 0.0, through: halt + 1000, by: 100) {
+            let position = halt..<(halt + 500) ~= milliseconds ? nil : status.position
+            let now = motion.wallTime.adding(milliseconds: milliseconds)
+            try presenter.present(position, isMoving: true, at: now, milliseconds) { presentation in
+                sent.append(presentation)
+                return true
+            }
+        }
+        let frames = Array(motion.frames)
+        let rest = try #require(sent.first { !$0.isMoving })
+        let before = frames.last { $0.presentAt.milliseconds(since: motion.wallTime) <= halt - 120 }
+        #expect(sent.count { !$0.isMoving } == 1)
+        #expect(rest.presentAt.milliseconds(since: motion.wallTime) == halt)
+        #expect(try abs(rest.position.zoom - #require(before).position.zoom) < 0.1)
+        let last = try #require(sent.last)
+        #expect(last.presentAt.milliseconds(since: motion.wallTime) > halt + 900)
+        #expect(frames.contains { $0.position == last.position })
+    }
+
     @Test func nodeThatLosesItsDaemonTellsNoMotion() throws {
         let wall = Wall([0], playOut: 120, delay: 15, seed: 11, tellsMotions: true)
         wall.fleet.send(Self.tour)

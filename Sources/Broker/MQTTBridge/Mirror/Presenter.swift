@@ -11,9 +11,8 @@ struct Presenter {
     /// How long after its time a camera that does not rest in its place is brought there, in milliseconds.
     private static let checkDelay = 200.0
     /// How long before the source is there frames are sent, in milliseconds: at most, and at least. So all up to the end
-    /// of a motion are sent when that is told, and a bridge that is held up for less shows the same. With the longest
-    /// play-out, 420 frames wait: the daemon keeps 512.
-    private static let (most, least) = (2000.0, 1000.0)
+    /// of a motion have been sent when that is told. With the longest play-out, 330 wait: the daemon keeps 512.
+    private static let (most, least) = (500.0, 250.0)
     /// How far back the daemon answers where a camera was to be, in milliseconds.
     private static let answered = 1000.0
 
@@ -27,6 +26,8 @@ struct Presenter {
     /// The motion as the source published it.
     private var toldMotion: MotionStart?
     private var frames: MotionFrames?
+    /// Whether the camera stays where the motion has brought it, since it has no source for now.
+    private var isHalted = false
     /// The last position of the source that was sent.
     private var told: Presentation?
     /// When to send the next frames.
@@ -38,7 +39,7 @@ struct Presenter {
     init(playOut: Double, bearingOffset: Double) { (self.playOut, self.bearingOffset) = (playOut, bearingOffset) }
 
     /// Whether the camera should rest at the source's position by now.
-    var hasEnded: Bool { nextCheck == nil && motion == nil && told?.isMoving == false }
+    var hasEnded: Bool { nextCheck == nil && (motion == nil || isHalted) && told?.isMoving == false }
 
     var deadline: Double? { .earliest(nextFrames, nextCheck, lateness.deadline) }
 
@@ -58,7 +59,7 @@ struct Presenter {
         time = motion == nil ? shown : nil
         if isOnTheWay, playOut > 0, let shown { lateness.note(shown, at: wall, now) }
         if shown == nil { motion?.wallTime = wall }
-        frames = motion?.frames
+        (frames, isHalted) = (motion?.frames, false)
         if motion != nil { (told, nextCheck) = (nil, nil) }
     }
 
@@ -82,12 +83,12 @@ struct Presenter {
         nextFrames = nil
         if let check = nextCheck, check <= now { nextCheck = nil }
         if let motion {
-            guard position == nil else { return try presentFrames(at: wall, now, by: send) }
-            // The source is gone: the camera stays where the motion has brought it.
-            var frames = motion.frames
-            frames.skip(to: wall.adding(milliseconds: -playOut))
-            told = frames.next().map { presentation(of: $0) }
-            self.motion = nil
+            if position != nil {
+                if isHalted { (isHalted, told, frames) = (false, nil, motion.frames) }
+                return try presentFrames(at: wall, now, by: send)
+            }
+            if !isHalted { told = presentation(of: motion.position(at: wall.adding(milliseconds: -playOut))) }
+            isHalted = true
         }
         var next = told
         if let position {

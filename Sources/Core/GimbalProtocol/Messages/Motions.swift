@@ -36,6 +36,14 @@ public struct MotionStart: Equatable, Sendable {
 
     /// The camera's positions at the start and in each following frame.
     public var frames: MotionFrames { MotionFrames(self) }
+
+    /// The camera's position at a time, and before the start that at the start, as on the way.
+    package func position(at time: WallTime) -> Presentation {
+        var frames = frames
+        frames.skip(to: time)
+        if let next = frames.nextTime, next <= time { _ = frames.next() }
+        return Presentation(frames.camera.position, at: max(time, wallTime), isMoving: true)
+    }
 }
 
 /// What moves a camera without input.
@@ -77,7 +85,7 @@ public struct MotionFrames: Sequence, IteratorProtocol {
 
     private let start: WallTime
     private var isAtStart = true
-    private var camera: Camera
+    fileprivate var camera: Camera
     private var motion: Motion?
 
     fileprivate init(_ start: MotionStart) {
