@@ -34,6 +34,9 @@ struct HostileAnswer: Sendable, CustomTestStringConvertible {
 }
 
 @Suite struct HostileDaemonTests {
+    /// Beside tests that keep all threads waiting, an answer may take longer than a client's usual patience.
+    private func gimbal(at stranger: StandIn) -> Gimbal { Gimbal(path: stranger.path, timeout: .seconds(600)) }
+
     /// Returns the error that a body throws.
     private func error(_ body: () async throws -> Void) async -> GimbalConnectionError? {
         do {
@@ -54,7 +57,7 @@ struct HostileAnswer: Sendable, CustomTestStringConvertible {
     @Test(arguments: HostileAnswer.all) func whatIsNoMessageIsAnErrorOfTheLibrary(_ answer: HostileAnswer) async throws
     {
         let stranger = try StandIn.answering([Array(answer.text.utf8)])
-        let gimbal = Gimbal(path: stranger.path)
+        let gimbal = gimbal(at: stranger)
         let (asked, followed) = (
             await error { try await gimbal.ping() },
             await error { for try await _ in gimbal.camera().events() {} }
@@ -70,14 +73,14 @@ struct HostileAnswer: Sendable, CustomTestStringConvertible {
         #"{"type":"error","line":2,"code":"invalid-json","message":"no"}"#,
     ]) func anAnswerToWhatNobodyAskedEndsTheConnection(_ answer: String) async throws {
         let stranger = try StandIn.answering([Array((answer + "\n").utf8)])
-        let refused = await error { try await Gimbal(path: stranger.path).ping() }
+        let refused = await error { try await gimbal(at: stranger).ping() }
         #expect(refused == .unexpectedAnswer(answer))
     }
 
     @Test func aSecondAnswerEndsTheConnection() async throws {
         let pong = #"{"type":"pong","id":65536}"#
         let stranger = try StandIn.answering([Array("\(pong)\n\(pong)\n".utf8)])
-        let gimbal = Gimbal(path: stranger.path)
+        let gimbal = gimbal(at: stranger)
         try await gimbal.ping()
         for await state in gimbal.connectionStates {
             if case .lost(let why) = state {
@@ -90,28 +93,30 @@ struct HostileAnswer: Sendable, CustomTestStringConvertible {
     @Test func whatANewerDaemonTellsEverybodyIsPassedOver() async throws {
         let news = #"{"type":"news","text":"x"}"# + "\n"
         let stranger = try StandIn.answering([Array((news + news + #"{"type":"pong","id":65536}"# + "\n").utf8)])
-        try await Gimbal(path: stranger.path).ping()
+        try await gimbal(at: stranger).ping()
     }
 
     @Test func anEndlessLineEndsTheConnection() async throws {
         let tooLong = [UInt8](repeating: 0x20, count: LineBuffer.longestLine + 2)
         for pieces in [endless(" "), repeatElement(tooLong, count: 1)] {
             let stranger = try StandIn.answering(pieces)
-            #expect(await error { try await Gimbal(path: stranger.path).ping() } == .lineTooLong)
-            #expect(await error { for try await _ in Gimbal(path: stranger.path).camera().events() {} } == .lineTooLong)
+            let ofPing = await error { try await gimbal(at: stranger).ping() }
+            #expect(ofPing == .lineTooLong)
+            let ofEvents = await error { for try await _ in gimbal(at: stranger).camera().events() {} }
+            #expect(ofEvents == .lineTooLong)
         }
     }
 
     @Test func aLineThatBreaksOffIsNone() async throws {
         let stranger = try StandIn.answering([Array(#"{"type":"pong","id":65536}"#.utf8)])
-        #expect(await error { try await Gimbal(path: stranger.path).ping() } == .ended)
-        let events = Gimbal(path: stranger.path).camera().events(reconnecting: .never)
+        #expect(await error { try await gimbal(at: stranger).ping() } == .ended)
+        let events = gimbal(at: stranger).camera().events(reconnecting: .never)
         #expect(await error { for try await _ in events {} } == .ended)
     }
 
     @Test func aLineMayComeByteByByte() async throws {
         let stranger = try StandIn.answering(Array((#"{"type":"pong","id":65536}"# + "\n").utf8).map { [$0] })
-        try await Gimbal(path: stranger.path).ping()
+        try await gimbal(at: stranger).ping()
     }
 
     @Test func whoWaitsForASlowLineCanBeCancelled() async throws {
@@ -124,7 +129,7 @@ struct HostileAnswer: Sendable, CustomTestStringConvertible {
             var bytes = [UInt8](repeating: 0, count: 4096)
             while recv(connection, &bytes, bytes.count, 0) > 0 {}
         }
-        let gimbal = Gimbal(path: stranger.path)
+        let gimbal = gimbal(at: stranger)
         let task = Task { try await gimbal.ping() }
         for await _ in half {}
         task.cancel()
@@ -156,7 +161,7 @@ struct HostileAnswer: Sendable, CustomTestStringConvertible {
         let subscribed =
             #"{"type":"subscribed","camera":"main","epoch":"x","seq":9223372036854775807,"# + position + "}\n"
         let stranger = try StandIn.answering([Array((subscribed + lagged + lagged).utf8)])
-        var loop = Gimbal(path: stranger.path).camera().events(reconnecting: .never).makeAsyncIterator()
+        var loop = gimbal(at: stranger).camera().events(reconnecting: .never).makeAsyncIterator()
         var count = 0
         let end = await error { while try await loop.next() != nil { count += 1 } }
         #expect(end == .ended && count == 3)
@@ -175,7 +180,7 @@ struct HostileAnswer: Sendable, CustomTestStringConvertible {
                 StandIn.pour([Array(page.utf8)], to: connection)
             }
         }
-        let refused = await error { _ = try await Gimbal(path: stranger.path).clients() }
+        let refused = await error { _ = try await gimbal(at: stranger).clients() }
         #expect(refused == .unexpectedAnswer("clients that it had listed before"))
     }
 
