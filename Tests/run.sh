@@ -36,8 +36,8 @@ run_scripts() {
     for script; do run "$script" "Tests/System/$script.sh"; done
 }
 
-# The programs for most scripts are built while the unit tests run, finally by a single linker, so what computes beside
-# that has lower priority. (The tests lock the build folder, and build nothing; the packages have their own folders.)
+# The programs for most scripts are built while the unit tests run, finally by a single linker. (The tests lock the build
+# folder, and build nothing; the packages have their own folders.)
 run 'release build' without_warnings env GIMBAL_BENCH=1 GIMBAL_MQTT=1 SWIFT_FLAGS=--ignore-lock \
     make --no-print-directory build kernels mqtt &
 build=$!
@@ -57,6 +57,8 @@ late_browsers=(adapters examples fleet)
 mapfile -t others < <(basename -s .sh Tests/System/*.sh |
     grep -vxF "$(printf '%s\n' "${machines[@]}" "${early[@]}" "${browsers[@]}" "${late_browsers[@]}")")
 { after_build; run_scripts "${machines[@]}"; } &
+# The build and the machines take longest: the other rows yield to them.
+renice -n 5 "$BASHPID" >/dev/null
 {
     run 'tests of programs' env NAME='tests of programs' "${units[@]}" --filter "$programs"
     run_scripts "${browsers[@]}"
@@ -64,7 +66,6 @@ mapfile -t others < <(basename -s .sh Tests/System/*.sh |
     run_scripts "${late_browsers[@]}"
 } &
 {
-    renice -n 5 "$BASHPID" >/dev/null
     run 'unit tests' "${units[@]}" --skip "$programs|$server"
     run_scripts "${early[@]}"
     after_build
