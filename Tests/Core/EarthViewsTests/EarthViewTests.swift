@@ -19,6 +19,8 @@ import Testing
         var random = Seeded(seed)
         let (position, height) = (Self.position(&random), random.number(200...2000))
         let eye = EarthView(position, viewportHeight: height).eye
+        // On a sphere it would be 0; the ellipsoid's vertical is off by up to 0.19°.
+        #expect(abs(eye.roll) < 0.2)
         // So far away that the earth's curve lifts the eye beyond the poles, other views fit equally well.
         guard eye.altitude < 2e6 else { return }
         let (view, isLowered) = try #require(EarthView.seen(by: eye, viewportHeight: height))
@@ -29,6 +31,14 @@ import Testing
         #expect(abs(view.position.zoom - position.zoom) < 1e-6)
         #expect(abs(view.position.bearing - position.bearing) < 1e-5)
         #expect(abs(view.position.viewingAngle - position.viewingAngle) < 1e-5)
+    }
+
+    @Test func anEyeAboveItsTargetHasTheBearingAsHeadingAndIsOneAndAHalfViewportsHigh() {
+        let target = LatLng(latitude: 60, longitude: 8)
+        let view = EarthView(CameraPosition(target: target, zoom: 10, bearing: 30), viewportHeight: 1000)
+        // At 60° a point of the screen is half as many metres as at the equator.
+        #expect(abs(view.range - 1500 * 40_075_016.686 / 2 / 262_144) < 1e-6)
+        #expect(abs(view.eye.altitude - view.range) < 1e-6 && abs(view.eye.heading - 30) < 1e-6)
     }
 
     @Test func anEyeThatLooksNorthAt45DegreesSeesAsFarAheadAsItIsHigh() throws {
