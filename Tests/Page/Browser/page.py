@@ -567,6 +567,10 @@ def surface(daemon, path, link, watcher):
     click(page, "[data-surface=close]")
     eventually(lambda: page.run("return document.querySelector('#surface').hidden && locks.every((lock) => lock.released)"),
                "it is left, and the screen may go dark")
+    page.run("document.dispatchEvent(new Event('resume'))")
+    eventually(lambda: page.text("#connection") == "reconnecting", "the page reconnects")
+    eventually(lambda: page.text("#connection") == "live", "and is live again")
+    check(page.run("return document.querySelector('#surface').hidden"), "as the page, not as the surface that was left")
     page.check_is_clean("the surface")
     page.close()
     daemon.ask(type="set-viewport", width=390, height=844)
@@ -876,6 +880,12 @@ def locked(path, page, watcher):
     page.run("document.querySelector('#commands [data-close]').click()")
     page.asynchronously("await new Promise((resume) => setTimeout(resume, 100));")
     check(other.camera()["seq"] == seq, "and nothing was moved")
+    other.send(type="trace", version=1, camera="main", paused=True)
+    eventually(lambda: not page.run("return document.querySelector('#player').hidden"), "what the other client plays is shown")
+    check(page.run("return document.querySelector('[data-player=step]').disabled"), "but cannot be steered")
+    other.send(type="trace-end")
+    Daemon(path).ask(type="resume-replay", camera="main")
+    check(json.loads(other.lines.readline())["type"] == "trace-ended", "until it ends")
     if PICTURES:
         for width, height in ((390, 844), (1400, 900)):
             for dark in (False, True):
@@ -1564,6 +1574,31 @@ def intervals(page):
         check(abs(ahead - 1000 / rate) < 2, f"of {rate} frames a second each is seen {ahead} ms after it begins")
 
 
+def check_log(page):
+    """Checks that the log's memory is limited without frames, and that fingers end with their daemon."""
+    seen = page.asynchronously("""
+        const {Log} = await import("/log.js");
+        const log = new Log(document.createElement("ol"));
+        const touch = {type: "touch", camera: "main", number: 1, touches: [{id: 1, x: 1, y: 1}]};
+        log.add(touch);
+        log.add({type: "daemon", connected: false});
+        const held = log.hands.size;
+        for (let count = 0; count < 30_000; count++) log.add({type: "removed", camera: "main", timeMs: count});
+        return [held, log.count];""")
+    check(seen[0] == 0, "fingers end with their daemon")
+    check(seen[1] <= 10_001, f"the log keeps no more than twice what it shows, even where no frames are drawn: {seen[1]}")
+
+
+def check_sharpness(page):
+    """Checks that all is drawn anew for a screen of another sharpness."""
+    page.devtools("Emulation.setDeviceMetricsOverride", width=1280, height=800, deviceScaleFactor=2, mobile=False)
+    corner = "return [...document.querySelector('#around').getContext('2d').getImageData(2, 2, 1, 1).data]"
+    width = page.run("return document.querySelector('#around').clientWidth")
+    eventually(lambda: page.run("return document.querySelector('#around').width") == width, "a sharper screen gets more pixels")
+    check(page.run(corner) != [0, 0, 0, 255], "which are painted")
+    page.size(1280, 800)
+
+
 def check_strip(page):
     """Checks what the strip says about screens that receive positions ahead."""
     # Row and note of the same moment; the machine's clock may be either.
@@ -1684,6 +1719,8 @@ def main():
         sample(daemon, a)
         dropped(daemon, a)
         locked(path, a, b)
+        check_log(a)
+        check_sharpness(a)
         toured(daemon, path, a)
         # A tab that DevTools has frozen draws no more frames here.
         hidden(daemon, path, b)

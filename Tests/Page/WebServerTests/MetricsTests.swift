@@ -31,6 +31,9 @@ import Testing
                 ["Authorization": token],
             ]
             for fields in others { #expect(try ask("/metrics", fields).status == 401) }
+            for foreign in [["Origin": "https://evil.example"], ["Sec-Fetch-Site": "cross-site"]] {
+                #expect(try ask("/metrics", bearer(token).merging(foreign) { $1 }).status == 403)
+            }
             #expect(try ask("/stream", bearer(token)).status == 401)
             client.request("POST", "/metrics", bearer(token))
             #expect(try client.answer().status == 404)

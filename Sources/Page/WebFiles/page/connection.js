@@ -92,6 +92,8 @@ export class Connection {
             begun();
             this.change("live", message.role);
         }
+        // What a daemon had been asked, it does not answer after its end.
+        if (message.type === "daemon" && !message.connected) this.fail("the daemon is gone");
         this.answer(message);
         this.receive(message, line);
     }

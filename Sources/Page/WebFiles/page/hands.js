@@ -43,7 +43,6 @@ export class Hands {
         this.flush();
         this.fingers.set(event.pointerId, {...this.toPoint(event.clientX, event.clientY), isMouse});
         this.tell(event.timeStamp);
-        this.down$?.();
     }
 
     move(event) {

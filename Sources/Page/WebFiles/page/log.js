@@ -126,11 +126,14 @@ export class Log {
             for (const gesture of message.gestures) hand?.gestures.add(gesture);
             if (hand) this.changed.add(hand);
         }
+        if (message.type === "daemon") this.hands.clear();
+        if (["reset", "lagged", "removed"].includes(message.type)) this.hands.delete(message.camera);
         const [kind] = TYPES[message.type] ?? [];
         if (!kind || this.isStopped) return;
         const row = {message, line: line ?? JSON.stringify(message), kind};
         this.count += 1;
-        if (message.type === "reset" || message.type === "lagged") this.hands.delete(message.camera);
+        // Where no frames are drawn, nothing else shortens it.
+        if (this.count > 2 * MOST) this.paint();
         if (kind === "fingers" || kind === "gestures") {
             const hand = this.hands.get(message.camera) ?? new Hand(message.camera);
             if (hand.follow(message)) {

@@ -52,12 +52,12 @@ const overview = new Overview($("#overview canvas"), ground, theme, choose);
 const timeline = new Timeline($("#timeline canvas"), theme, {seek: (timeMs) => player.seek(timeMs), changed: draw});
 const log = new Log($("#log"));
 const step = new Step($("#step"), theme);
-const player = new Player($("#player"), send, () => connection.mayFeed);
+const player = new Player($("#player"), steer, () => connection.mayFeed && !lock.refusal(camera()));
 const lock = new Lock($("#lock"), {
     ask: (request) => connection.ask(request), cameras, chosen: camera, label: () => surface.name.value.trim() || hands.surface,
     tell: (text) => toast(text), changed: draw,
 });
-const surface = new Surface($("#surface"), {send: (line) => { if (!lock.refusal(camera())) send(line); }, ask, camera, theme, ground});
+const surface = new Surface($("#surface"), {send: (line) => { if (!lock.refusal(camera())) move(line); }, ask, camera, theme, ground});
 const commands = new Commands($("#commands"), {ask, camera, overviewBounds: () => overview.bounds});
 const tour = new Tour($("#tour"), $("#open-tour"), {ask, camera, tell: toast, changed: draw});
 overview.tour = tour;
@@ -270,12 +270,17 @@ function announce({position}) {
 // MARK: Hands and keys
 
 // A replay has exclusive control of its camera, unless it is at its end or the daemon plays it by itself.
-const move = (line) => {
+function move(line) {
     const {replay} = camera() ?? {};
     if (replay && replay.state !== "at-end" && !replay.trace) toast("A replay moves this camera: End stops it.");
-    else if (lock.refusal(camera())) toast(lock.refusal(camera()));
-    else send(line);
-};
+    else steer(line);
+}
+
+function steer(line) {
+    const refusal = lock.refusal(camera());
+    if (refusal) toast(refusal); else send(line);
+}
+
 const hands = new Hands($("#view"), (x, y) => view.pointAt(x, y), move);
 
 function letGo() {
@@ -283,12 +288,14 @@ function letGo() {
     surface.hands.cancel();
 }
 
-$("#view").addEventListener("keydown", (event) => {
-    const command = camera() && commandOf(event, camera());
-    if (!command) return;
-    event.preventDefault();
-    move(command);
-});
+for (const part of [$("#view"), surface.canvas]) {
+    part.addEventListener("keydown", (event) => {
+        const command = camera() && commandOf(event, camera());
+        if (!command) return;
+        event.preventDefault();
+        move(command);
+    });
+}
 addEventListener("keydown", (event) => {
     const {tagName} = event.target;
     if (tagName === "INPUT" || tagName === "SELECT" || tagName === "BUTTON" || !camera()?.replay || event.ctrlKey || event.metaKey) return;
@@ -296,7 +303,7 @@ addEventListener("keydown", (event) => {
         event.preventDefault();
         player.toggle();
     } else if (event.key === ".") {
-        send({type: "step-replay"});
+        steer({type: "step-replay"});
     }
 });
 
@@ -331,19 +338,28 @@ function showRole(page) {
     const isWatch = page.role === "watch";
     for (const id of ["#open-commands", "#open-surface", "#open-tour", "#file"]) $(id).disabled = isWatch;
     $("#view").setAttribute("aria-readonly", String(isWatch));
-    if (link.has("surface") && !isWatch) surface.open();
+    if (!link.has("surface") || isWatch) return;
+    // Once: the user may have left it before the page reconnects.
+    link.delete("surface");
+    surface.open();
 }
 
 let toastTimer;
 
 function toast(text, stays = false) {
-    // The surface covers the page, so it shows the text itself.
-    if (surface.isOpen) return surface.note(text);
-    const part = $("#toast");
-    part.textContent = part.title = text;
-    part.hidden = false;
     clearTimeout(toastTimer);
-    if (!stays) toastTimer = setTimeout(() => { part.hidden = true; }, 6000);
+    const part = $("#toast");
+    // The surface covers the page, so it shows the text itself.
+    if (surface.isOpen) surface.note(text);
+    else {
+        part.textContent = part.title = text;
+        part.hidden = false;
+    }
+    if (stays) return;
+    toastTimer = setTimeout(() => {
+        part.hidden = true;
+        surface.note("");
+    }, 6000);
 }
 
 for (const kind of KINDS) {
@@ -506,8 +522,8 @@ async function play(file) {
 }
 for (const button of document.querySelectorAll("[data-sample]")) {
     button.onclick = async () => {
-        const response = await fetch(`/samples/${button.dataset.sample}.ndjson`);
-        if (response.ok) await play(await response.blob());
+        const response = await fetch(`/samples/${button.dataset.sample}.ndjson`).catch(() => null);
+        if (response?.ok) await play(await response.blob()); else toast("The server does not answer.");
     };
 }
 $("#file").onchange = async () => {
@@ -528,6 +544,12 @@ addEventListener("drop", (event) => {
     if (file) play(file);
 });
 
+// Draws as sharply as another screen, to which the window is moved.
+function redrawOnOtherScreens() {
+    draw();
+    matchMedia(`(resolution: ${devicePixelRatio}dppx)`).addEventListener("change", redrawOnOtherScreens, {once: true});
+}
+
 // MARK: For scripts
 
 // What the page shows of a camera, and where; null if there is no such camera, or nothing is visible.
@@ -545,8 +567,8 @@ window.gimbal = Object.freeze({
 });
 
 new ResizeObserver(() => draw()).observe(document.body);
+redrawOnOtherScreens();
 listCameras();
-draw();
 if (link.has("token")) connection.run(); else refuse("It has no token");
 loadWorld().then((world) => {
     ground.world = world;

@@ -38,8 +38,7 @@ export class Surface {
     get isOpen() { return !this.root.hidden; }
 
     async open() {
-        this.root.hidden = false;
-        document.body.classList.add("is-surface");
+        this.cover(true);
         this.canvas.focus();
         this.changed?.();
         // Full screen requires a touch; without one, as after a link, the page is the surface as it is.
@@ -51,17 +50,24 @@ export class Surface {
 
     async close() {
         this.hands.cancel();
-        this.root.hidden = true;
-        document.body.classList.remove("is-surface");
+        this.cover(false);
         await this.lock?.release();
         this.lock = null;
         if (document.fullscreenElement) await document.exitFullscreen();
         this.changed?.();
     }
 
+    // Covers the page, or uncovers it. What is covered takes no keys.
+    cover(isCovered) {
+        this.root.hidden = !isCovered;
+        document.body.classList.toggle("is-surface", isCovered);
+        for (const part of document.body.children) part.inert = isCovered && part !== this.root;
+    }
+
     // Keeps the screen from going dark. Browsers allow that on secure pages only.
     async keepAwake() {
         try {
+            await this.lock?.release();
             this.lock = await navigator.wakeLock?.request("screen");
         } catch {
             this.lock = null;

@@ -12,7 +12,6 @@ export class Theme {
             this.read();
             changed();
         });
-        this.changed = changed;
     }
 
     read() {
@@ -22,8 +21,9 @@ export class Theme {
         for (const name of NAMES) this[name] = style.getPropertyValue(`--${name}`).trim();
         this.cameras = Array.from({length: 6}, (_, index) => style.getPropertyValue(`--camera-${index}`).trim());
         this.font = style.getPropertyValue("--font").trim() || "sans-serif";
-        this.isStill = matchMedia("(prefers-reduced-motion: reduce)").matches;
     }
+
+    get isStill() { return matchMedia("(prefers-reduced-motion: reduce)").matches; }
 }
 
 // Makes a canvas as sharp as its screen, or a fraction of that.

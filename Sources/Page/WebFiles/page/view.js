@@ -77,7 +77,7 @@ export class View {
     // Paints what is around the camera's screen, as the same eye sees it; at half sharpness, which saves much work.
     surround({position, viewport, projection}) {
         const {width, height, ratio} = fit(this.around, 0.5);
-        const drawn = [position, viewport, width, height, this.scale, this.theme.version, this.ground.version];
+        const drawn = [position, viewport, width, height, ratio, this.scale, this.theme.version, this.ground.version];
         if (drawn.every((value, index) => value === this.surrounded?.[index])) return;
         this.surrounded = drawn;
         const context = this.around.getContext("2d", {alpha: false});

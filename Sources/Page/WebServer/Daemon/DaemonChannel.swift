@@ -58,6 +58,9 @@ final class DaemonChannel: Sendable {
 
     /// Ends the connection; the daemon cancels what came over it.
     func close() { channel.close(promise: nil) }
+
+    /// Ends the connection, and returns once it is closed.
+    func end() async { try? await channel.close() }
 }
 
 private final class LineReceiver: ChannelInboundHandler {

@@ -162,6 +162,7 @@ struct Responder: Sendable {
             return .taken
         case (.get, "/metrics"), (.head, "/metrics"):
             guard let metered else { fallthrough }
+            try access.checkReader(request.head)
             try access.checkMetrics(request.head)
             do {
                 let text = try await metered.metrics().text

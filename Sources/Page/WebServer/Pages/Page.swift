@@ -144,23 +144,26 @@ final class Page: Sendable {
 
     /// Makes a connection to play a trace over, replacing the page's previous one; the page's stream reports its end.
     func openRecording() async throws(HTTPRefusal) -> DaemonChannel {
-        setRecording(nil)
+        // The camera must be free again before the next trace begins.
+        await setRecording(nil)?.end()
         do {
             let connection = try await DaemonChannel(socket, on: group, receive: pass, end: {})
-            setRecording(connection)
+            _ = setRecording(connection)
             return connection
         } catch {
             throw HTTPRefusal(.badGateway, "there is no daemon: \(error)", retryAfter: 1)
         }
     }
 
-    private func setRecording(_ connection: DaemonChannel?) {
+    /// Returns the connection before, which this closes.
+    private func setRecording(_ connection: DaemonChannel?) -> DaemonChannel? {
         let (before, isOver) = state.withLock { state in
             defer { state.recording = connection }
             return (state.recording, state.isOver)
         }
         before?.close()
         if isOver { connection?.close() }
+        return before
     }
 
     /// Plays a trace, as fast as the daemon reads it.
