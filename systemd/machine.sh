@@ -31,11 +31,11 @@ for_each_user() {
     done
 }
 
-# Links in users' homes; their service managers may not be running.
-users_links() {
+# Removes links in users' homes, whose service managers may not be running. A name there may contain anything.
+remove_users_links() {
     getent passwd | cut -d: -f6 | sort -u | while read -r home; do
         [ ! -d "$home/.config/systemd/user" ] ||
-            find "$home/.config/systemd/user" -name 'gimbald.*' -lname '*/systemd/user/gimbald.*' 2>/dev/null
+            find "$home/.config/systemd/user" -maxdepth 2 -name 'gimbald.*' -lname '*/systemd/user/gimbald.*' -delete 2>/dev/null
     done
 }
 
@@ -68,7 +68,7 @@ uninstalling() {
     [ -n "$names" ] || return 0
     for_each_user disable --now $names
     systemctl --global --quiet disable $names
-    users_links | while read -r link; do rm -f "$link"; done
+    remove_users_links
 }
 
 # forget: removes what systemd and the runtime folder still know.

@@ -66,14 +66,15 @@ struct ServiceManager {
 
     // MARK: The descriptor store
 
-    /// Stores descriptors for the next process. Without a store, or without room in it, they are lost.
+    /// Stores descriptors for the next process. Without a store, or without room in it, they are lost. The manager must
+    /// not poll them: it would drop those of clients that are gone, whose lines are still to be read.
     ///
     /// - Returns: how many could not even be sent.
     func store(_ descriptors: [CInt], as name: Stored) -> Int {
         var lost = 0
         for start in stride(from: 0, to: descriptors.count, by: Self.mostDescriptors) {
             let some = descriptors[start..<min(start + Self.mostDescriptors, descriptors.count)]
-            if !send("FDSTORE=1\nFDNAME=\(name.rawValue)", with: Array(some)) { lost += some.count }
+            if !send("FDSTORE=1\nFDPOLL=0\nFDNAME=\(name.rawValue)", with: Array(some)) { lost += some.count }
         }
         return lost
     }
