@@ -45,12 +45,15 @@ package final class ListeningSocket: Codable {
                 throw error
             }
             // The daemon before may have removed the file after it was opened and before it was locked.
-            var (opened, named) = (stat(), stat())
-            let isSame =
-                unsafe fstat(lock, &opened) == 0 && stat(lockPath(path), &named) == 0 && opened.st_ino == named.st_ino
-            if isSame { return lock }
+            if isLock(lock, of: path) { return lock }
             _ = close(lock)
         }
+    }
+
+    /// Whether an open file is the one that locks a path now.
+    private static func isLock(_ lock: CInt, of path: String) -> Bool {
+        var (opened, named) = (stat(), stat())
+        return unsafe fstat(lock, &opened) == 0 && stat(lockPath(path), &named) == 0 && opened.st_ino == named.st_ino
     }
 
     private static func removeStale(_ path: String) throws(SystemError) {
@@ -93,10 +96,12 @@ package final class ListeningSocket: Codable {
         }
     }
 
-    /// Removes the socket file and the lock. The descriptor's owner closes it.
+    /// Removes the socket file and the lock, unless they are another daemon's by now. The descriptor's owner closes it.
     package func remove() {
-        _ = unsafe unlink(path)
-        _ = unsafe unlink(Self.lockPath(path))
+        if Self.isLock(lock, of: path) {
+            _ = unsafe unlink(path)
+            _ = unsafe unlink(Self.lockPath(path))
+        }
         _ = close(lock)
     }
 
