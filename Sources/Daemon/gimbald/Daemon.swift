@@ -89,7 +89,11 @@ final class Daemon {
         // State that ends this process must not end the next one, too.
         manager.forgetStored()
         // The socket's owner alone may take the state: another daemon's must stay untouched.
-        if inheritance.map(takeOver) == true { keeper?.resume() } else { try keeper?.restore(at: now()) }
+        if inheritance.map(takeOver) == true {
+            keeper?.resume(after: inheritance?.handover?.stateFolder)
+        } else {
+            try keeper?.restore(at: now())
+        }
         inheritance = nil
         log(.info, .ready, "version \(gimbalVersion) is ready: libevent \(EventLoop.version) with \(loop.method)")
         manager.notify("READY=1\nSTATUS=\(status)")
@@ -101,6 +105,7 @@ final class Daemon {
         }
         for connection in clients.all { connection.close() }
         clients.releaseRetired()
+        Signals.block()  // They would end its waiting early.
         try keeper?.saveLast(extendTimeout: manager.extendTimeout)
         log(.info, .ended, "ended")
     }

@@ -229,6 +229,24 @@ import Testing
         #expect(daemon.end(SIGTERM) == 0)
     }
 
+    @Test func aProgramThatWasRemovedAndInstalledAgainStartsNext() throws {
+        let folder = Folder()
+        let program = folder.path("gimbald")
+        let daemon = try DaemonProcess(prelude: #"cp "$0" '\#(program)'; exec '\#(program)' "$@""#)
+        func running() throws -> String {
+            try FileManager.default.destinationOfSymbolicLink(
+                atPath: "/proc/\(daemon.process.processIdentifier)/exe")
+        }
+        try FileManager.default.removeItem(atPath: program)
+        restart(daemon)
+        #expect(hasBegunAnew(daemon))
+        #expect(try running() == program + " (deleted)")
+        try FileManager.default.copyItem(at: DaemonProcess.gimbald, to: URL(fileURLWithPath: program))
+        restart(daemon)
+        try waitUntil("the installed program runs") { try running() == program }
+        #expect(daemon.end(SIGTERM) == 0)
+    }
+
     // MARK: Signals
 
     @Test func asOftenAsItIsAskedNobodyIsLost() throws {

@@ -142,6 +142,42 @@ import Testing
         #expect(log.components(separatedBy: "cannot be saved").count == 2 && log.contains("saved again"))
     }
 
+    @Test func aDaemonThatCannotSaveKeepsItsFolderFromOthers() throws {
+        // A folder of this name cannot be removed like a file.
+        let obstacle = folder.appendingPathComponent("cameras.ndjson.new")
+        try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: true)
+        let daemon = try DaemonProcess(["--state-dir", folder.path, "--log-level", "debug"])
+        _ = try daemon.ask(#"{"type":"get-camera"}"#)
+        #expect(daemon.logs("saving the state failed again: "))
+        let error = #expect(throws: TestFailure.self) { try start() }
+        #expect(error?.description.contains("another daemon keeps its state in \(folder.path)") == true)
+        try FileManager.default.removeItem(at: obstacle)
+        try waitUntilSaved(1)
+        #expect(daemon.end(SIGTERM) == 0)
+    }
+
+    @Test func aRestartWithAnotherFolderSetsAsideWhatIsThere() throws {
+        let old = Folder()
+        let other = try start()
+        _ = try other.ask(#"{"type":"move","id":1,"camera":"precious","update":{"kind":"zoom-to","zoom":7}}"#)
+        #expect(other.end(SIGTERM) == 0)
+        let settings = old.url.appendingPathComponent("gimbald.conf")
+        let states = old.url.appendingPathComponent("states")
+        try Data("state-dir = \(states.path)\n".utf8).write(to: settings)
+        let daemon = try DaemonProcess(["--config", settings.path])
+        _ = try daemon.ask(#"{"type":"get-camera","camera":"own"}"#)
+        try Data("state-dir = \(folder.path)\n".utf8).write(to: settings)
+        kill(daemon.process.processIdentifier, SIGUSR2)
+        #expect(daemon.logs(" continue\n"))
+        try waitUntil("it saves in the new folder") { fileSays(#""camera":"own""#) }
+        #expect(try String(contentsOf: damaged, encoding: .utf8).contains(#""camera":"precious""#))
+        let left = states.appendingPathComponent("cameras.ndjson")
+        try waitUntil("the old folder's cameras are not the last") {
+            try String(contentsOf: left, encoding: .utf8).contains(#""last":false"#)
+        }
+        #expect(daemon.end(SIGTERM) == 0)
+    }
+
     /// A limit on file sizes acts like a full disk: a write is cut short, and the next one fails.
     @Test func aFullDiskKeepsWhatWasSavedBefore() throws {
         let daemon = try DaemonProcess(["--state-dir", folder.path], prelude: "ulimit -f 8")
@@ -274,7 +310,7 @@ import Testing
         try FileManager.default.moveItem(at: away, to: folder)
         _ = try second.ask(#"{"type":"get-camera","camera":"other"}"#)
         try waitUntil("the other camera is saved") { fileSays(#""camera":"other""#) }
-        #expect(second.logs("could not be read when the daemon started"))
+        #expect(second.logs("it was not read when the daemon started"))
         #expect(second.end(SIGTERM) == 0)
         #expect(!fileSays(#""camera":"main""#))
         #expect(try String(contentsOf: damaged, encoding: .utf8).contains(#""camera":"main""#))

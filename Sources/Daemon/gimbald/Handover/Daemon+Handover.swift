@@ -77,7 +77,8 @@ extension Daemon {
         let peers = clients.all.compactMap { connection in connection.peer.map { (connection.inode, $0) } }
         // A restart in place keeps the listening sockets; otherwise they belong to the service manager.
         let handover = Handover(
-            hub.server, departure == .restart ? sockets : nil, clientsToLeave, hub.handOver(peers))
+            hub.server, departure == .restart ? sockets : nil, clientsToLeave, hub.handOver(peers),
+            stateFolder: keeper?.path ?? "")
         try file.leave(try StateEncoder.encode(handover))
         return handover
     }

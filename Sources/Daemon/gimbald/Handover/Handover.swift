@@ -35,9 +35,14 @@ struct Handover: Codable {
     /// The clients by their sockets' inodes.
     private(set) var clients: [UInt64: Client]
     let hub: Hub.Record
+    /// Where the process saved its cameras, empty for nowhere; `nil` from older versions.
+    let stateFolder: String?
 
-    init(_ server: String, _ sockets: ListeningSockets?, _ clients: [UInt64: Client], _ hub: Hub.Record) {
-        (self.server, self.clients, self.hub) = (server, clients, hub)
+    init(
+        _ server: String, _ sockets: ListeningSockets?, _ clients: [UInt64: Client], _ hub: Hub.Record,
+        stateFolder: String
+    ) {
+        (self.server, self.clients, self.hub, self.stateFolder) = (server, clients, hub, stateFolder)
         (own, passed) = (sockets?.own ?? [], sockets?.passed ?? [])
     }
 
@@ -85,7 +90,10 @@ struct Handover: Codable {
         var bytes = [CChar](repeating: 0, count: 4096)
         let count = unsafe readlink("/proc/self/exe", &bytes, bytes.count)
         guard count > 0 else { return "/proc/self/exe" }
-        return String(decoding: bytes.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let path = String(decoding: bytes.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        // The kernel says so of a program that was removed; another may be installed there later.
+        let removed = " (deleted)"
+        return path.hasSuffix(removed) ? String(path.dropLast(removed.count)) : path
     }()
     private static let variable = "GIMBAL_HANDOVER"
 

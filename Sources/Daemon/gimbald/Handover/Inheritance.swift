@@ -21,7 +21,7 @@ struct Inheritance {
         } catch {
             log(.warning, .clientsLost, "the state handed over by the previous process cannot be read: \(error)")
             (handover, file) = (nil, nil)
-            if own != nil { Self.closeAll(but: known) }
+            if own != nil { Self.closeInherited() }
         }
         for descriptor in (own.map { [$0] } ?? []) + stored where descriptor != file?.descriptor {
             _ = close(descriptor)
@@ -43,13 +43,13 @@ struct Inheritance {
         handover = try Handover(bytes)
     }
 
-    /// Closes what the process before left open and this one does not know.
-    private static func closeAll(but known: Set<CInt>) {
-        var first = CUnsignedInt(STDERR_FILENO + 1)
-        for descriptor in known.sorted().map(CUnsignedInt.init) where descriptor >= first {
-            if descriptor > first { _ = close_range(first, descriptor - 1, 0) }
-            first = descriptor + 1
+    /// Closes what the process before left open. What this process has opened, or knows already, has FD_CLOEXEC.
+    private static func closeInherited() {
+        var limit = rlimit()
+        _ = unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        let end = CInt(min(limit.rlim_cur, 1 << 20))
+        for descriptor in (STDERR_FILENO + 1)..<end where fcntl(descriptor, F_GETFD) == 0 {
+            _ = close(descriptor)
         }
-        _ = close_range(first, .max, 0)
     }
 }

@@ -31,6 +31,13 @@ struct StateFile {
 
     func close() { _ = Glibc.close(folder) }
 
+    /// Whether a path still leads to this folder.
+    func isAt(_ path: String) -> Bool {
+        var (own, named) = (stat(), stat())
+        return unsafe fstat(folder, &own) == 0 && stat(path, &named) == 0 && own.st_dev == named.st_dev
+            && own.st_ino == named.st_ino
+    }
+
     /// Returns the file's content; `nil` if there is no file.
     func read() throws(SystemError) -> [UInt8]? {
         guard let file = try ReadFile(Self.name, in: folder, atMost: Self.longest) else { return nil }

@@ -18,7 +18,8 @@ import UnixSocket
         case saving(Saving)
     }
 
-    private let path: String
+    /// The folder.
+    let path: String
     private let hub: Hub
     private let log: Log
     private var file: StateFile?
@@ -86,8 +87,10 @@ import UnixSocket
     }
 
     /// Rewrites the file to say that its cameras are not the last, since they continue in this process.
-    func resume() {
-        hasRead = true
+    ///
+    /// - Parameter before: the folder in which the process before saved them; empty if in none, `nil` if in this one.
+    func resume(after before: String? = nil) {
+        hasRead = before == nil || before == path
         // A save that was given up is still writing; the state is saved again after it.
         if case .saving = work {
             (changedAt, text.hasChanged) = (-.infinity, true)
@@ -95,8 +98,13 @@ import UnixSocket
         }
         do throws(SystemError) {
             collectAll()
-            try openFile().write(text.cameras.bytes(isLast: false))
+            let bytes = text.cameras.bytes(isLast: false)
+            try openFileToWrite().write(bytes)
             text.hasChanged = false
+            guard let before, before != path, !before.isEmpty else { return }
+            let old = try StateFile(folder: before)
+            defer { old.close() }
+            try old.write(bytes)
         } catch {
             changedAt = -.infinity
             failed(error)
@@ -138,24 +146,20 @@ import UnixSocket
             "\(counted(saved.count, "camera")) restored from \(path), \(state)")
     }
 
+    /// Returns the file in the folder that the path leads to now. As long as that is the same, its lock is kept.
     private func openFile() throws(SystemError) -> StateFile {
-        if let file { return file }
+        if let file, file.isAt(path) { return file }
+        file?.close()
+        file = nil
         let opened = try StateFile(folder: path)
         file = opened
         return opened
     }
 
-    private func closeFile() {
-        // A save that was given up is still writing: its descriptor must not be reused for another file.
-        if case .saving = work { return }
-        file?.close()
-        file = nil
-    }
-
-    /// Returns the file to write to. A file that could not be read at the start is kept for the administrator.
+    /// Returns the file to write to. A file that was not read at the start is kept for the administrator.
     private func openFileToWrite() throws(SystemError) -> StateFile {
         let file = try openFile()
-        if !hasRead, try readable(file) != nil { try setAside(file, "it could not be read when the daemon started") }
+        if !hasRead, try readable(file) != nil { try setAside(file, "it was not read when the daemon started") }
         hasRead = true
         return file
     }
@@ -225,7 +229,6 @@ import UnixSocket
     }
 
     private func failed(_ error: SystemError) {
-        closeFile()  // The folder may be another by the next attempt.
         if isFailing {
             log(.debug, .stateNotSaved, "saving the state failed again: \(error)")
         } else {
@@ -250,27 +253,26 @@ import UnixSocket
     func saveLast(extendTimeout: () -> Void) throws(Loss) {
         do throws(SystemError) {
             extendTimeout()
-            if case .saving(let saving) = work { try waitFor(saving, extendTimeout) }
+            if case .saving(let saving) = work { _ = try waitFor(saving, extendTimeout) }
             collectAll()
             let last = try Saving(text.cameras, isLast: true, in: try openFileToWrite(), pipe: pipe.writable)
             work = .saving(last)
-            try waitFor(last, extendTimeout)
+            if let error = try waitFor(last, extendTimeout) { throw error }
             succeeded()
         } catch {
-            closeFile()
             throw Loss(description: "the state is lost: it cannot be saved in \(path): \(error)")
         }
     }
 
-    /// Waits for a save; gives up after a minute.
-    private func waitFor(_ saving: Saving, _ extendTimeout: () -> Void) throws(SystemError) {
+    /// Waits for a save, and returns its error; throws after a minute.
+    private func waitFor(_ saving: Saving, _ extendTimeout: () -> Void) throws(SystemError) -> SystemError? {
         for _ in 0..<Self.longestLastSave where !saving.isOver {
             var end = pollfd(fd: pipe.readable, events: CShort(POLLIN), revents: 0)
             if unsafe poll(&end, 1, 1000) > 0 { saveIsOver() } else { extendTimeout() }
         }
         guard saving.isOver else { throw SystemError("write", code: ETIMEDOUT) }
         work = .none
-        if let error = saving.wait() { throw error }
+        return saving.wait()
     }
 }
 
