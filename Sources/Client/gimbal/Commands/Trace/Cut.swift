@@ -16,7 +16,8 @@ struct Cut: ParsableCommand {
         then begins at the last moment before, which is reported on standard error. Lines are written as "gimbal \
         record" writes them, and those that a daemon would reject are omitted.
 
-        Times count from the trace's first event: \(Milliseconds.note)
+        Times count from the trace's first event: \(Milliseconds.note) The header's fromMs and untilMs do not count, and \
+        the cut has none.
 
         Examples:
           gimbal cut session.ndjson --from 2s --until 1:05 -o part.ndjson
