@@ -17,9 +17,17 @@ public final class SharedHistories {
     public var count: Int { pieces.count }
     public var bytes: Int { pieces.values.reduce(0) { $0 + $1.count } }
 
-    /// Returns memory for the next hub. From now on the previous hub frees nothing that it gives back.
+    /// Returns memory for the next hub. From now on the previous hub frees nothing that it gives back, and what it still
+    /// writes, when its peers are disconnected, goes nowhere: a process writes nothing after its handover.
     func next() -> HubMemory {
-        owner?.isOver = true
+        if let owner {
+            owner.left = Array(pieces.values)
+            pieces = pieces.mapValues { piece in
+                let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: piece.count, alignment: 1)
+                copy.copyMemory(from: UnsafeRawBufferPointer(piece))
+                return copy
+            }
+        }
         let next = HubMemory(self)
         owner = next
         return next
@@ -39,9 +47,12 @@ public final class SharedHistories {
 final class HubMemory: HistoryMemory {
     private let shared: SharedHistories
     private var offsets: Set<UInt64> = []
-    fileprivate(set) var isOver = false
+    /// The pieces that it had when the next hub got copies of them.
+    fileprivate var left: [UnsafeMutableRawBufferPointer]?
 
     fileprivate init(_ shared: SharedHistories) { self.shared = shared }
+
+    deinit { for piece in left ?? [] { piece.deallocate() } }
 
     func allocate(_ count: Int) -> HistoryRegion? { adopt(at: shared.allocate(count), count: count) }
 
@@ -53,7 +64,7 @@ final class HubMemory: HistoryMemory {
     }
 
     func free(_ region: HistoryRegion) {
-        guard !isOver, let offset = region.offset, offsets.remove(offset) != nil else { return }
+        guard left == nil, let offset = region.offset, offsets.remove(offset) != nil else { return }
         shared.free(offset)
     }
 
