@@ -15,7 +15,7 @@ final class Daemon {
     let exchange = SocketExchange()
     let clients = Connections()
     private(set) var sockets: ListeningSockets
-    private let options: Options
+    let options: Options
     let log: Log
     let manager: ServiceManager
     let keeper: StateKeeper?
@@ -89,11 +89,7 @@ final class Daemon {
         // State that ends this process must not end the next one, too.
         manager.forgetStored()
         // The socket's owner alone may take the state: another daemon's must stay untouched.
-        if inheritance.map(takeOver) == true {
-            keeper?.resume(after: inheritance?.handover?.stateFolder)
-        } else {
-            try keeper?.restore(at: now())
-        }
+        if inheritance.map(takeOver) == true { keeper?.resume() } else { try keeper?.restore(at: now()) }
         inheritance = nil
         log(.info, .ready, "version \(gimbalVersion) is ready: libevent \(EventLoop.version) with \(loop.method)")
         manager.notify("READY=1\nSTATUS=\(status)")

@@ -53,7 +53,8 @@ package final class ListeningSocket: Codable {
     /// Whether an open file is the one that locks a path now.
     private static func isLock(_ lock: CInt, of path: String) -> Bool {
         var (opened, named) = (stat(), stat())
-        return unsafe fstat(lock, &opened) == 0 && stat(lockPath(path), &named) == 0 && opened.st_ino == named.st_ino
+        return unsafe fstat(lock, &opened) == 0 && stat(lockPath(path), &named) == 0 && opened.st_dev == named.st_dev
+            && opened.st_ino == named.st_ino
     }
 
     private static func removeStale(_ path: String) throws(SystemError) {
@@ -98,7 +99,7 @@ package final class ListeningSocket: Codable {
 
     /// Removes the socket file and the lock, unless they are another daemon's by now. The descriptor's owner closes it.
     package func remove() {
-        if Self.isLock(lock, of: path) {
+        if unsafe Self.isLock(lock, of: path) || access(Self.lockPath(path), F_OK) != 0 {
             _ = unsafe unlink(path)
             _ = unsafe unlink(Self.lockPath(path))
         }

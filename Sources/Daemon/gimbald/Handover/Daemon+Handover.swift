@@ -20,8 +20,14 @@ extension Daemon {
     func askedToRestart() {
         guard case .running = phase else { return }
         manager.notifyReloading(at: now())
-        // The next process reads the settings again: with wrong ones it would end, and every client with it.
-        do throws(Options.UsageError) { _ = try Options(arguments: CommandLine.arguments.dropFirst()) } catch {
+        // The next process reads the settings again: with wrong ones it would end, and every client with it. In another
+        // state folder, it would write over the cameras that are there.
+        do throws(Options.UsageError) {
+            let next = try Options(arguments: CommandLine.arguments.dropFirst())
+            if next.stateDirectory != options.stateDirectory {
+                throw Options.UsageError(message: "state-dir has changed, which takes a stop and a start")
+            }
+        } catch {
             log(.error, .notRestarted, "not restarting in place: \(error.message)")
             manager.notify("READY=1")
             return
@@ -77,8 +83,7 @@ extension Daemon {
         let peers = clients.all.compactMap { connection in connection.peer.map { (connection.inode, $0) } }
         // A restart in place keeps the listening sockets; otherwise they belong to the service manager.
         let handover = Handover(
-            hub.server, departure == .restart ? sockets : nil, clientsToLeave, hub.handOver(peers),
-            stateFolder: keeper?.path ?? "")
+            hub.server, departure == .restart ? sockets : nil, clientsToLeave, hub.handOver(peers))
         try file.leave(try StateEncoder.encode(handover))
         return handover
     }

@@ -35,14 +35,9 @@ struct Handover: Codable {
     /// The clients by their sockets' inodes.
     private(set) var clients: [UInt64: Client]
     let hub: Hub.Record
-    /// Where the process saved its cameras, empty for nowhere; `nil` from older versions.
-    let stateFolder: String?
 
-    init(
-        _ server: String, _ sockets: ListeningSockets?, _ clients: [UInt64: Client], _ hub: Hub.Record,
-        stateFolder: String
-    ) {
-        (self.server, self.clients, self.hub, self.stateFolder) = (server, clients, hub, stateFolder)
+    init(_ server: String, _ sockets: ListeningSockets?, _ clients: [UInt64: Client], _ hub: Hub.Record) {
+        (self.server, self.clients, self.hub) = (server, clients, hub)
         (own, passed) = (sockets?.own ?? [], sockets?.passed ?? [])
     }
 

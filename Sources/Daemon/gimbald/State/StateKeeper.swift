@@ -18,8 +18,7 @@ import UnixSocket
         case saving(Saving)
     }
 
-    /// The folder.
-    let path: String
+    private let path: String
     private let hub: Hub
     private let log: Log
     private var file: StateFile?
@@ -87,10 +86,8 @@ import UnixSocket
     }
 
     /// Rewrites the file to say that its cameras are not the last, since they continue in this process.
-    ///
-    /// - Parameter before: the folder in which the process before saved them; empty if in none, `nil` if in this one.
-    func resume(after before: String? = nil) {
-        hasRead = before == nil || before == path
+    func resume() {
+        hasRead = true
         // A save that was given up is still writing; the state is saved again after it.
         if case .saving = work {
             (changedAt, text.hasChanged) = (-.infinity, true)
@@ -98,13 +95,8 @@ import UnixSocket
         }
         do throws(SystemError) {
             collectAll()
-            let bytes = text.cameras.bytes(isLast: false)
-            try openFileToWrite().write(bytes)
+            try openFile().write(text.cameras.bytes(isLast: false))
             text.hasChanged = false
-            guard let before, before != path, !before.isEmpty else { return }
-            let old = try StateFile(folder: before)
-            defer { old.close() }
-            try old.write(bytes)
         } catch {
             changedAt = -.infinity
             failed(error)
@@ -146,9 +138,9 @@ import UnixSocket
             "\(counted(saved.count, "camera")) restored from \(path), \(state)")
     }
 
-    /// Returns the file in the folder that the path leads to now. As long as that is the same, its lock is kept.
+    /// Returns the file, whose folder stays locked. After a failure, the path may lead to another folder.
     private func openFile() throws(SystemError) -> StateFile {
-        if let file, file.isAt(path) { return file }
+        if let file, !isFailing || file.isAt(path) { return file }
         file?.close()
         file = nil
         let opened = try StateFile(folder: path)
@@ -156,10 +148,10 @@ import UnixSocket
         return opened
     }
 
-    /// Returns the file to write to. A file that was not read at the start is kept for the administrator.
+    /// Returns the file to write to. A file that could not be read at the start is kept for the administrator.
     private func openFileToWrite() throws(SystemError) -> StateFile {
         let file = try openFile()
-        if !hasRead, try readable(file) != nil { try setAside(file, "it was not read when the daemon started") }
+        if !hasRead, try readable(file) != nil { try setAside(file, "it could not be read when the daemon started") }
         hasRead = true
         return file
     }
