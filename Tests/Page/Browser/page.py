@@ -880,12 +880,6 @@ def locked(path, page, watcher):
     page.run("document.querySelector('#commands [data-close]').click()")
     page.asynchronously("await new Promise((resume) => setTimeout(resume, 100));")
     check(other.camera()["seq"] == seq, "and nothing was moved")
-    other.send(type="trace", version=1, camera="main", paused=True)
-    eventually(lambda: not page.run("return document.querySelector('#player').hidden"), "what the other client plays is shown")
-    check(page.run("return document.querySelector('[data-player=step]').disabled"), "but cannot be steered")
-    other.send(type="trace-end")
-    Daemon(path).ask(type="resume-replay", camera="main")
-    check(json.loads(other.lines.readline())["type"] == "trace-ended", "until it ends")
     if PICTURES:
         for width, height in ((390, 844), (1400, 900)):
             for dark in (False, True):

@@ -93,7 +93,7 @@ export class Connection {
             this.change("live", message.role);
         }
         // What a daemon had been asked, it does not answer after its end.
-        if (message.type === "daemon" && !message.connected) this.fail("the daemon is gone");
+        if (message.type === "daemon" && !message.connected) this.answerAll("the daemon is gone");
         this.answer(message);
         this.receive(message, line);
     }
@@ -165,8 +165,12 @@ export class Connection {
     }
 
     fail(message) {
+        this.answerAll(message);
+        this.waiting = [];
+    }
+
+    answerAll(message) {
         for (const answer of this.answers.values()) answer({type: "error", code: "unavailable", message});
         this.answers.clear();
-        this.waiting = [];
     }
 }

@@ -52,7 +52,7 @@ const overview = new Overview($("#overview canvas"), ground, theme, choose);
 const timeline = new Timeline($("#timeline canvas"), theme, {seek: (timeMs) => player.seek(timeMs), changed: draw});
 const log = new Log($("#log"));
 const step = new Step($("#step"), theme);
-const player = new Player($("#player"), steer, () => connection.mayFeed && !lock.refusal(camera()));
+const player = new Player($("#player"), send, () => connection.mayFeed);
 const lock = new Lock($("#lock"), {
     ask: (request) => connection.ask(request), cameras, chosen: camera, label: () => surface.name.value.trim() || hands.surface,
     tell: (text) => toast(text), changed: draw,
@@ -250,6 +250,7 @@ const connection = new Connection(link.get("token") ?? "", handle, (state, text)
 
 // Without access, the page shows nothing that looks usable.
 function refuse(why) {
+    surface.close();
     document.body.dataset.state = "refused";
     $("#refused").hidden = false;
     $("#refused p").textContent = `${why}.`;
@@ -273,14 +274,9 @@ function announce({position}) {
 function move(line) {
     const {replay} = camera() ?? {};
     if (replay && replay.state !== "at-end" && !replay.trace) toast("A replay moves this camera: End stops it.");
-    else steer(line);
+    else if (lock.refusal(camera())) toast(lock.refusal(camera()));
+    else send(line);
 }
-
-function steer(line) {
-    const refusal = lock.refusal(camera());
-    if (refusal) toast(refusal); else send(line);
-}
-
 const hands = new Hands($("#view"), (x, y) => view.pointAt(x, y), move);
 
 function letGo() {
@@ -303,7 +299,7 @@ addEventListener("keydown", (event) => {
         event.preventDefault();
         player.toggle();
     } else if (event.key === ".") {
-        steer({type: "step-replay"});
+        send({type: "step-replay"});
     }
 });
 
@@ -345,9 +341,18 @@ function showRole(page) {
 }
 
 let toastTimer;
+let told = "";
+
+function hideToast() {
+    told = "";
+    $("#toast").hidden = true;
+    surface.note("");
+}
 
 function toast(text, stays = false) {
     clearTimeout(toastTimer);
+    hideToast();
+    told = text;
     const part = $("#toast");
     // The surface covers the page, so it shows the text itself.
     if (surface.isOpen) surface.note(text);
@@ -355,11 +360,7 @@ function toast(text, stays = false) {
         part.textContent = part.title = text;
         part.hidden = false;
     }
-    if (stays) return;
-    toastTimer = setTimeout(() => {
-        part.hidden = true;
-        surface.note("");
-    }, 6000);
+    if (!stays) toastTimer = setTimeout(hideToast, 6000);
 }
 
 for (const kind of KINDS) {
@@ -518,7 +519,7 @@ async function play(file) {
     const lease = lock.has(camera()) ? `&lease=${camera().lease.lease}` : "";
     await connection.post(`/recording?camera=${encodeURIComponent(chosen)}${lease}`, file);
     awaited -= 1;
-    if ($("#toast").textContent === reading) $("#toast").hidden = true;
+    if (told === reading) hideToast();
 }
 for (const button of document.querySelectorAll("[data-sample]")) {
     button.onclick = async () => {

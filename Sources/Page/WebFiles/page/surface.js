@@ -17,6 +17,7 @@ export class Surface {
         this.isUsed = false;
         this.ask = ask;
         this.lock = null;
+        this.warning = "";
         this.hands = new Hands(this.canvas, (x, y) => this.pointAt(x, y), send, {surface: "surface", isTouchOnly: true});
         this.name = root.querySelector("[data-surface=name]");
         this.name.value = remembered();
@@ -66,16 +67,17 @@ export class Surface {
 
     // Keeps the screen from going dark. Browsers allow that on secure pages only.
     async keepAwake() {
-        try {
-            await this.lock?.release();
-            this.lock = await navigator.wakeLock?.request("screen");
-        } catch {
-            this.lock = null;
-        }
-        this.note(this.lock ? "" : "This screen may go dark by itself.");
+        const lock = await navigator.wakeLock?.request("screen").catch(() => null) ?? null;
+        this.lock?.release();
+        this.lock = lock;
+        // The user may have left meanwhile.
+        if (!this.isOpen) return lock?.release();
+        this.warning = lock ? "" : "This screen may go dark by itself.";
+        this.note("");
     }
 
-    note(text) { this.root.querySelector("[data-surface=note]").textContent = text; }
+    // Shows a text; without one, the warning that stays.
+    note(text) { this.root.querySelector("[data-surface=note]").textContent = text || this.warning; }
 
     // How the camera's screen maps to this one: as large as it fits, and centred.
     get fit() {
