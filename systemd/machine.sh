@@ -35,7 +35,8 @@ for_each_user() {
 remove_users_links() {
     getent passwd | cut -d: -f6 | sort -u | while read -r home; do
         [ ! -d "$home/.config/systemd/user" ] ||
-            find "$home/.config/systemd/user" -maxdepth 2 -name 'gimbald.*' -lname '*/systemd/user/gimbald.*' -delete 2>/dev/null || true
+            find "$home/.config/systemd/user" -maxdepth 2 -name 'gimbald.*' -lname '*/systemd/user/gimbald.*' -delete \
+                2>/dev/null || true
     done
 }
 

@@ -9,8 +9,8 @@ struct Join: ParsableCommand {
         """
         Each trace begins when the camera has come to rest after the one before: its times are shifted to there and, \
         if its header describes a different camera, a command sets that up. The joined trace has the header of the \
-        first one, with its speed and its camera's name. All lines count: fromMs and untilMs of a header do not. Lines are written as "gimbal record" writes them, and those \
-        that a daemon would reject are omitted.
+        first one, with its speed and its camera's name. All lines count: fromMs and untilMs of a header do not. \
+        Lines are written as "gimbal record" writes them, and those that a daemon would reject are omitted.
 
         Examples:
           gimbal join pan.ndjson pinch.ndjson tilt.ndjson -o all.ndjson
