@@ -218,8 +218,8 @@ endef
 # Builds the optional products, too, so that they do not rot. The page's server is tested as a debug build, like the
 # unit tests: a release of its libraries would take minutes more. Of its packages only what it uses is built, unlike in
 # a build of all tests. Debug information would take 50 s of two cores. (SwiftPM looks for tests in an index; what that
-# says of the system would take 30 s.) What the scripts of Tests/System test is built while the unit tests run.
-plain_build = -debug-info-format none -Xswiftc -index-ignore-system-modules -Xcc -Xclang -Xcc -index-ignore-system-symbols
+# says of the system's modules would take 20 s.) What the scripts of Tests/System test is built while the unit tests run.
+plain_build = -debug-info-format none -Xswiftc -index-ignore-system-modules
 build_debug = GIMBAL_FAST_TESTS=1 GIMBAL_BENCH=1 GIMBAL_MQTT=1 GIMBAL_WEB=1 swift build --quiet $(plain_build) --scratch-path '$(SCRATCH)'
 
 test: swift deps-test ## run all tests: unit tests, and system tests of the programs
