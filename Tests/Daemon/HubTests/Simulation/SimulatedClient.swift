@@ -31,6 +31,9 @@ struct SimulatedClient {
     private var outbox: [UInt8] = []
     private var ids = 0
 
+    /// Whether it has sent all that it will, and has been answered.
+    var isServed: Bool { outbox.isEmpty && speech != .ending && asked.isEmpty || appetite == .broken }
+
     init(_ peer: HubPeer) { self.peer = peer }
 
     /// Creates a client that was connected before and remembers what it read.

@@ -3,6 +3,7 @@
 // and it never leaves its constraints.
 
 import Hub
+import JSONLines
 import TestSupport
 
 /// Two clients that make the same subscription at the same moment. One reads at once, the other bit by bit.
@@ -60,7 +61,8 @@ struct SubscriberPair {
 
     /// Notes a line; returns the message if it reports the camera's state.
     private mutating func take(_ line: String) -> JSON? {
-        guard let json = try? JSON(line), let type = json["type"]?.string, type != "gesture" else { return nil }
+        guard let json = try? JSON(JSONValue(line.utf8)), let type = json["type"]?.string, type != "gesture"
+        else { return nil }
         isSpent = isSpent || ["lagged", "removed", "error"].contains(type)
         return json
     }
@@ -104,7 +106,7 @@ struct Recorder {
     }
 
     private mutating func take(_ line: String) -> String? {
-        guard let json = try? JSON(line) else { return "no JSON" }
+        guard let json = try? JSON(JSONValue(line.utf8)) else { return "no JSON" }
         if let complaint = try? tape?.take(line) { return complaint }
         switch json["type"]?.string {
         case "removed", "lagged":
@@ -176,7 +178,7 @@ struct Inspector {
         peer.send(Array("\(question)\n\(rejected)\n\(question)\n".utf8))
         let answers = peer.lines()
         peer.compact()
-        guard let before = answers.first, let state = try? JSON(before), answers.count >= 3 else {
+        guard let before = answers.first, let state = try? JSON(JSONValue(before.utf8)), answers.count >= 3 else {
             return "no answer, but \(answers)"
         }
         // The limit of cameras may be reached.

@@ -3,6 +3,7 @@
 // state that is whole or damaged. Every step checks all promises of the hub, and a seed always gives the same bytes.
 
 import Hub
+import JSONLines
 import TestSupport
 
 /// One run of a seed.
@@ -394,7 +395,7 @@ struct Simulation {
         for byte in line.utf8 { checksum = (checksum ^ UInt64(byte)) &* 0x100_0000_01b3 }
         if keepsLines { lines.append(line) }
         events += 1
-        guard let json = try? JSON(line) else { return complain("no JSON: \(line)") }
+        guard let json = try? JSON(JSONValue(line.utf8)) else { return complain("no JSON: \(line)") }
         if let complaint = clients[index].take(json) { complain("client \(index): \(complaint): \(line)") }
     }
 
@@ -430,6 +431,7 @@ struct Simulation {
                 steerer.send(#"{"type":"end-replay","camera":"\#(camera)"}"#)
             }
             collect()
+            if clients.allSatisfy(\.isServed), inspector.stats()?["replays"]?.number == 0 { break }
         }
         for (index, client) in clients.enumerated() {
             if !client.asked.isEmpty, client.appetite != .broken {
