@@ -49,6 +49,9 @@ package struct NodeTopics: Sendable {
     package func camera(_ name: String) -> String { prefix + name + "/camera" }
     package func settings(_ name: String) -> String { prefix + name + "/settings" }
     package func lease(_ name: String) -> String { prefix + name + "/lease" }
+    /// How well a camera keeps in step, and the filter for those of all nodes.
+    func screen(_ name: String) -> String { prefix + name + "/screen" }
+    static let screens = "gimbal/+/+/screen"
     package func event(_ name: String) -> String { prefix + name + "/event" }
     package func missed(_ name: String) -> String { prefix + name + "/missed" }
     package func error(_ name: String) -> String { prefix + name + "/error" }

@@ -69,6 +69,9 @@ struct GimbalMQTT: ParsableCommand {
     @Flag(help: "Publish a motion when it begins instead of the positions along it; for mirrors.")
     var motions = false
 
+    @Flag(help: "Tell the page of this daemon how well the screens that follow this node keep in step.")
+    var skew = false
+
     @Option(help: "Maximum messages per second about a moving camera, 0.1 to 1000.")
     var rate = 30.0
 
@@ -151,8 +154,8 @@ struct GimbalMQTT: ParsableCommand {
     func validate() throws {
         if status { return }
         guard node != nil || !follow.isEmpty else { throw ValidationError("--node or --follow is required") }
-        guard node != nil || (camera.isEmpty && !events && !motions && !watchOnly) else {
-            throw ValidationError("--camera, --events, --motions and --watch-only need --node")
+        guard node != nil || (camera.isEmpty && !events && !motions && !skew && !watchOnly) else {
+            throw ValidationError("--camera, --events, --motions, --skew and --watch-only need --node")
         }
         guard !follow.isEmpty || (tile == nil && screen == nil && offsetBearing == 0 && !keepViewport) else {
             throw ValidationError("--tile, --screen, --offset-bearing and --keep-viewport need --follow")
@@ -305,6 +308,7 @@ struct GimbalMQTT: ParsableCommand {
         settings.cameras = Set(camera)
         settings.publishesEvents = events
         settings.tellsMotions = motions
+        settings.tellsSkew = skew
         settings.acceptsLines = !watchOnly
         settings.rate = rate
         settings.feedTimeout = feedTimeout * 1000

@@ -593,6 +593,10 @@ def try_step():
     # One answer in a thousand may differ, where this machine delays it: there are about a thousand.
     check(told["asked"] - told["near"] <= 1, f"they are at most 0.1 points apart at one time: {told}")
     check(told["same"] >= told["asked"] * 0.99, f"and show the same digits for it: {told}")
+    [screen] = told["screens"]
+    check(
+        (screen["node"], screen["camera"], screen["late"]) == ("screen", "copy", 0) and 0 <= screen.get("leadMs", 0) <= 1510,
+        f"the source's daemon tells how far ahead positions reach a screen: {told}")
     print(f"step: {told}", file=sys.stderr)
 
 

@@ -177,7 +177,7 @@ class Wall:
         self.broker, self.port = open_mosquitto(name)
         self.source = Daemon(f"{name}-source")
         self.processes, self.relays = [self.source], []
-        self.bridge("node", self.source, "--node", "hand", *options)
+        self.bridge("node", self.source, "--node", "hand", "--skew", *options)
         self.daemons, self.mirrors = [], []
         for _ in range(MIRRORS):
             self.add_mirror()
@@ -215,10 +215,17 @@ class Wall:
         daemon = Daemon(f"{self.name}-{number}", **place)
         self.daemons.append(daemon)
         self.processes.append(daemon)
+        # The first one is also a node, and so tells the source how well its screen keeps in step.
+        node = () if number else ("--node", "screen")
         self.mirrors.append(
             self.bridge(f"mirror-{number}", daemon, "--follow", "hand/main", "--as", "copy", "--play-out", f"{self.play_out}ms",
-                        **place))
+                        *node, **place))
         return daemon
+
+    def told_screens(self):
+        """Returns what the source's daemon tells its clients about screens."""
+        abouts = [json.loads(client.get("about", "{}")) for client in json.loads(self.source.ask('{"type":"clients"}'))["clients"]]
+        return [screen for about in abouts if about.get("type") == "screens" for screen in about["screens"]]
 
     def positions(self, *others):
         """Returns what each screen shows now, or showed a moment ago."""
@@ -283,11 +290,12 @@ def measure(name, play_out, seconds, stall=0.3, drifts=False, outages=False, pre
     seen = watcher.seen()
     skews = sorted(
         max(times) - min(times) for position in seen[0] if len(times := [one[position] for one in seen if position in one]) == MIRRORS)
+    screens = wait_for(wall.told_screens)
     late = sum("came late" in mirror.log.read_text() for mirror in wall.mirrors)
     wall.end()
     return {
         "there": bool(wall.is_there and rest), "asked": asked, "same": same, "near": near, "places": len(places),
-        "frames": len(skews), "late": late, "p50": skews[len(skews) // 2] * 1000 if skews else None,
+        "frames": len(skews), "late": late, "screens": screens, "p50": skews[len(skews) // 2] * 1000 if skews else None,
         "p999": skews[int(len(skews) * 0.999)] * 1000 if skews else None}
 
 

@@ -21,7 +21,11 @@ import Testing
         private static let start = 1_764_115_264_000.0
 
         /// - Parameter clocks: the offsets of the mirrors' wall clocks from the source's, in milliseconds.
-        init(_ clocks: [Double], playOut: Double?, delay: Double, seed: UInt64, tellsMotions: Bool = false) {
+        /// - Parameter areNodes: whether the mirrors' bridges publish their own cameras, too, as `screen1` and so on.
+        init(
+            _ clocks: [Double], playOut: Double?, delay: Double, seed: UInt64, tellsMotions: Bool = false,
+            areNodes: Bool = false
+        ) {
             fleet = SimulatedFleet(seed: seed)
             fleet.weather.delay = delay
             fleet.hosts = (0...clocks.count).map { HubHost(epochSeed: UInt64($0) + 7) }
@@ -30,12 +34,13 @@ import Testing
                 host.wallTime = { Self.start + $0 * (1 + error * 1e-6) + error }
             }
             var node = Node.Settings("left", instance: "a1")
-            node.tellsMotions = tellsMotions
+            (node.tellsMotions, node.tellsSkew) = (tellsMotions, true)
             source = SimulatedBridge(fleet, fleet.hosts[0], node: node)
-            mirrors = fleet.hosts.dropFirst().map { [fleet] host in
+            mirrors = fleet.hosts.enumerated().dropFirst().map { [fleet] number, host in
                 var settings = CameraMirror.Settings(node: "left", camera: "main", local: "copy")
                 settings.playOut = playOut
-                return SimulatedBridge(fleet, host, node: nil, mirror: settings)
+                let node = areNodes ? Node.Settings("screen\(number)", instance: "b\(number)") : nil
+                return SimulatedBridge(fleet, host, node: node, mirror: settings)
             }
             for process in [source] + mirrors { fleet.connect(process) }
             fleet.pass(2500)
@@ -104,6 +109,42 @@ import Testing
                 try each()
             }
         }
+    }
+
+    @Test func sourceTellsItsDaemonsClientsWhichScreensKeepInStep() throws {
+        // The second mirror's clock is fast, so that all comes late for it; the third one's is not synchronized.
+        let wall = Wall([0, 500, 0], playOut: 120, delay: 15, seed: 4, areNodes: true)
+        wall.mirrors[0].clockQuality = ClockQuality(isSynchronized: true, maximumError: 40)
+        wall.mirrors[2].clockQuality = ClockQuality(isSynchronized: false, maximumError: .infinity)
+        var asker = wall.fleet.hosts[0].connect()
+        func screens() throws -> [JSON]? {
+            let clients = try asker.ask(#"{"type":"clients"}"#)["clients"]?.array ?? []
+            let about = try clients.compactMap { try $0["about"]?.string.map { try JSON($0) } }
+            return about.first { $0["type"]?.string == "screens" }?["screens"]?.array
+        }
+        _ = try asker.ask(#"{"type":"get-camera"}"#)
+        wall.fleet.pass(20_000)
+        #expect(try screens()?.map { $0["leadMs"]?.number } == [nil, nil, nil], "nothing has moved")
+        try perform(wall, 20_000) {}
+        let told = try #require(try screens())
+        #expect(told.map { $0["node"]?.string } == ["screen1", "screen2", "screen3"])
+        #expect(told.map { $0["camera"]?.string } == ["copy", "copy", "copy"])
+        #expect(told.allSatisfy { $0["follows"] == .object(["node": .string("left"), "camera": .string("main")]) })
+        #expect(told.map { $0["late"]?.number == 0 } == [true, false, true])
+        let leads = told.compactMap { $0["leadMs"]?.number }
+        #expect((0...120).contains(leads[0]) && (-500...(-350)).contains(leads[1]), "\(leads)")
+        #expect(told.map { $0["synchronized"]?.bool } == [true, nil, false])
+        #expect(told.map { $0["errorMs"]?.number } == [0.04, nil, nil])
+
+        // A screen that is silent is forgotten, and a new daemon is told of the others.
+        wall.fleet.cut(wall.mirrors[1])
+        wall.fleet.pass(24_000)
+        #expect(try screens()?.count == 3)
+        wall.fleet.pass(2000)
+        wall.source.restartDaemon()
+        wall.fleet.pass(2000)
+        asker = wall.fleet.hosts[0].connect()
+        #expect(try screens()?.map { $0["node"]?.string } == ["screen1", "screen3"])
     }
 
     @Test(arguments: UInt64(1)...3, [false, true])

@@ -1334,7 +1334,7 @@ def clocks(page):
     """A clock that is not synchronized is told, also at rest, and a screen's own that is off; an unknown one is not."""
     seen = page.asynchronously("""
         const {Step} = await import("/step.js");
-        const [root, ...parts] = ["div", "ul", "p"].map((part) => document.createElement(part)), seen = [];
+        const [root, ...parts] = ["div", "ul", "ul", "p"].map((part) => document.createElement(part)), seen = [];
         root.append(...parts);
         const step = new Step(root, {bad: "red", ink: "black"});
         const {now} = Date, [wallTime, time] = [now(), performance.now()];
@@ -1379,6 +1379,28 @@ def clocks(page):
             [False, True, f"{is_off} up to 1001 ms ahead of the server's.", True, True],
             [False, True, "wallin step, 40 ms ahead", False]]):
         check(seen[index] == wanted, f"a clock is told as what it is: {seen[index]}, not {wanted}")
+
+
+def other_screens(page):
+    """The screens of other machines are listed with what is known of them, and no longer once they are gone."""
+    rows = page.asynchronously("""
+        const {Step} = await import("/step.js");
+        const [root, ...parts] = ["div", "ul", "ul", "p"].map((part) => document.createElement(part)), seen = [];
+        root.append(...parts);
+        const step = new Step(root, {bad: "red", ink: "black"});
+        const screen = (members) => ({node: "<b>", camera: "main", late: 0, ...members});
+        for (const screens of [[screen({}), screen({leadMs: 83.4, synchronized: true, errorMs: 0.04}),
+            screen({leadMs: -31.5, late: 3}), screen({leadMs: 80, synchronized: false})], []]) {
+            step.setScreens({screens});
+            step.paint([], 1000);
+            seen.push([root.hidden, ...[...root.querySelectorAll("li")].map((row) =>
+                [row.textContent, row.querySelector("output").dataset.state])]);
+        }
+        return seen;""")
+    check(rows == [[
+        False, ["<b>/mainin step", "good"], ["<b>/mainin step, 83 ms ahead, clock within 40 µs", "good"],
+        ["<b>/main3 late, by up to 32 ms", "bad"], ["<b>/mainnot in step, clock not synchronized", "bad"]],
+        [True]], f"screens of other machines are told: {rows}")
 
 
 # Runs `trial` with a connection whose server is the trial: it answers the posts and ends the streams. `limits` are the
@@ -1698,6 +1720,7 @@ def main():
         controls(daemon, a)
         times = latency(a, b)
         clocks(a)
+        other_screens(a)
         step = in_step(daemon, path, pages)
         intervals(a)
         outages(a)

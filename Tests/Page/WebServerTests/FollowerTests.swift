@@ -107,6 +107,37 @@ import UnixSocket
         #expect(told["clock"]?["synchronized"]?.bool == known?.isSynchronized)
     }
 
+    @Test func pagesAreToldWhatAClientOfTheDaemonSaysOfScreensUntilItEnds() async throws {
+        let daemon = try DaemonProcess()
+        // More than one answer lists.
+        let others = try (0..<70).map { _ in try SocketClient(daemon.socket) }
+        for other in others { try other.send(#"{"type":"hello","version":1,"about":"a viewer"}"#) }
+        var bridge: SocketClient? = try SocketClient(daemon.socket)
+        let about = #"{\"type\":\"screens\",\"screens\":[{\"node\":\"k1\",\"camera\":\"main\",\"late\":2},null]}"#
+        try bridge?.send(#"{"type":"hello","version":1,"about":"\#(about)"}"#)
+        _ = try bridge?.receive(until: "hello")
+
+        let follower = Follower(DaemonSocket(candidates: [daemon.socket]), on: MultiThreadedEventLoopGroup.singleton)
+        let outbox = PageOutbox()
+        follower.add(outbox, PageLine(["type": .string("page")]))
+        let task = Task { await follower.run() }
+        defer { task.cancel() }
+        func lastScreens() -> String? {
+            String(decoding: follower.take(outbox) ?? [], as: UTF8.self).split(separator: "\n").map(String.init).last {
+                $0.contains("screens")
+            }
+        }
+        for wanted in [#"[{"node":"k1","camera":"main","late":2}]"#, "[]"] {
+            try await waitUntil("pages are told \(wanted)") {
+                follower.sayAlive()
+                try? await Task.sleep(for: .milliseconds(20))
+                return lastScreens() == #"{"type":"screens","screens":\#(wanted)}"#
+            }
+            bridge = nil
+        }
+        withExtendedLifetime((daemon, others)) {}
+    }
+
     @Test func gesturesThatMayHaveEndedInAGapAreNotShownAsActive() async throws {
         let daemon = try Daemon()
         try await following(daemon.path) { told in

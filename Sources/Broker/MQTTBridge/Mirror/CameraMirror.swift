@@ -388,12 +388,23 @@ package final class CameraMirror: DaemonReader {
             bring(at: now)
         }
         if let next = Double.earliest(presenter?.deadline, upcoming.deadline), next <= now { bring(at: now) }
-        if let text = presenter?.lateness.takeText(at: now) {
-            outside.say(.warning, "\(settings.local ?? ""): \(text)")
-        }
+        if let lateness = presenter?.lateness.take(at: now) { tell(lateness, at: now) }
         attempt { try session?.advance(to: goal, at: now) }
         logObstacle(at: now)
         logWrongClocks(at: now)
+    }
+
+    /// Logs positions that came late, and has the node tell how well the camera keeps in step.
+    private func tell(_ lateness: Lateness, at now: Double) {
+        guard let local = settings.local else { return }
+        if let text = lateness.text { outside.say(.warning, "\(local): \(text)") }
+        guard let node, session != nil, obstacle == nil else { return }
+        let (followed, clock) = (FollowedCamera(node: settings.node, camera: settings.camera), outside.clockQuality)
+        node.tell(
+            Screen(
+                node: node.topics.node, camera: local, follows: followed, leadMs: lateness.lead, late: lateness.late,
+                synchronized: clock?.isSynchronized,
+                errorMs: clock.flatMap { $0.isSynchronized ? $0.maximumError / 1000 : nil }))
     }
 
     /// Logs once, where times count, that a clock is not synchronized. That is no reason to wake up.

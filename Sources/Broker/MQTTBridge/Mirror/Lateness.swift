@@ -1,31 +1,37 @@
-// Counts positions that arrived after the time at which they were to be shown, for the log.
+// How long before their time positions arrive, and which arrive too late: for the log, and for the screen's node.
 
 import GimbalProtocol
 import Service
 
 struct Lateness {
-    private var count = 0
-    /// How late the latest of them came, in milliseconds.
-    private var worst = 0.0
-    /// When the next log line is due; `nil` if there is nothing to log.
+    private(set) var late = 0
+    /// How long before its time the last of all came, in milliseconds; negative if it came too late.
+    private(set) var lead: Double?
+    /// When the next reading is due; `nil` before the first position.
     private(set) var deadline: Double?
-    /// The shortest time between two log lines, in milliseconds.
-    private static let interval = 10_000.0
 
-    /// Notes a position that arrives now and is to be shown at `time`.
-    mutating func note(_ time: WallTime, at now: WallTime, _ clock: Double) {
-        let delay = now.milliseconds(since: time)
-        guard delay > 0 else { return }
-        (count, worst) = (count + 1, max(worst, delay))
-        deadline = deadline ?? clock + Self.interval
+    /// Notes a position that arrives now and is to be shown at `time`; `nil` if it is not on its way.
+    mutating func note(_ time: WallTime?, at now: WallTime, _ clock: Double) {
+        deadline = deadline ?? clock + Screens.interval
+        guard let lead = time?.milliseconds(since: now) else { return }
+        if lead < 0 { late += 1 }
+        self.lead = min(self.lead ?? lead, lead)
     }
 
-    /// Returns the log text about late positions since the last line; `nil` if there are none, or it is too soon.
-    mutating func takeText(at now: Double) -> PrintableText? {
+    /// Returns what was noted since the last time; `nil` if it is too soon.
+    mutating func take(at now: Double) -> Lateness? {
         guard let end = deadline, end <= now else { return nil }
-        defer { self = Lateness() }
-        let worst = Int(worst.rounded(.up))
-        let late = "\(counted(count, "position")) came late, by up to \(worst) ms"
+        defer {
+            self = Lateness()
+            deadline = now + Screens.interval
+        }
+        return self
+    }
+
+    /// The log text about late positions; `nil` if there are none.
+    var text: PrintableText? {
+        guard late > 0, let lead else { return nil }
+        let late = "\(counted(late, "position")) came late, by up to \(Int((-lead).rounded(.up))) ms"
         return "\(late): the play-out is too short, or the clocks differ"
     }
 }

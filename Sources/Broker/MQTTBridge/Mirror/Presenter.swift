@@ -47,7 +47,7 @@ struct Presenter {
 
     /// Notes a new status of the source.
     ///
-    /// - Parameter isOnTheWay: whether it describes a movement in progress; if such a status is late, that is logged.
+    /// - Parameter isOnTheWay: whether it describes a movement in progress: such a status may be late.
     mutating func note(_ status: CameraStatus, isOnTheWay: Bool, at wall: WallTime, _ now: Double) {
         // The same motion again, as after a broker outage: its frames have been sent as far as they are due.
         if let motion = status.motion, motion == toldMotion { return }
@@ -57,7 +57,7 @@ struct Presenter {
             $0.milliseconds(since: wall) < Self.farAhead ? $0.adding(milliseconds: playOut) : nil
         }
         time = motion == nil ? shown : nil
-        if isOnTheWay, playOut > 0, let shown { lateness.note(shown, at: wall, now) }
+        if playOut > 0 { lateness.note(isOnTheWay ? shown : nil, at: wall, now) }
         if shown == nil { motion?.wallTime = wall }
         (frames, isHalted) = (motion?.frames, false)
         if motion != nil { (told, nextCheck) = (nil, nil) }

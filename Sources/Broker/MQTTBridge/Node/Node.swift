@@ -16,6 +16,8 @@ package final class Node {
         package var acceptsLines = true
         /// Whether a motion is published when it begins, instead of its positions.
         package var tellsMotions = false
+        /// Whether the daemon's clients are told how well the cameras that follow this node keep in step.
+        package var tellsSkew = false
         /// The most states of a moving camera per second.
         package var rate = 30.0
         /// After how long a silent publisher's gestures are cancelled, in milliseconds.
@@ -101,6 +103,12 @@ package final class Node {
         if !isEnding { cameras.tell(camera, follows: chain, at: now) }
     }
 
+    /// Publishes how well a camera of the node keeps in step with another node's.
+    func tell(_ screen: Screen) {
+        guard !isEnding, settings.wants(screen.camera) else { return }
+        outbox.send(Publication(topics.screen(screen.camera), screen.payload, qos: .atMostOnce))
+    }
+
     // MARK: The broker
 
     package func connected(at now: Double) {
@@ -109,6 +117,7 @@ package final class Node {
         outside.subscribe(topics.state)
         outside.subscribe(topics.claim)
         for filter in topics.retainedFilters { outside.subscribe(filter) }
+        if settings.tellsSkew { outside.subscribe(NodeTopics.screens) }
         act(on: claim.connected(at: now), at: now)
     }
 
@@ -150,6 +159,8 @@ package final class Node {
             if delivery.topic == topics.lease(name) { return cameras.leases.sawRetained(name) }
             cameras.sawRetained(name)
             if let (_, stamp) = CameraStatus.read(delivery.payload) { claim.saw(generation: stamp.generation) }
+        } else if settings.tellsSkew, let screen = Screen(delivery) {
+            if screen.follows.node == topics.node { cameras.screens.note(screen, at: now) }
         } else if claim.isOwner, settings.acceptsLines {
             feeds.received(delivery, at: now)
         }

@@ -51,6 +51,8 @@ final class NodeCameras: DaemonReader {
     private var follows: [String: [FollowedCamera]] = [:]
     /// The same from other processes' mirrors, as told to the daemon: the last full reading, and the one in progress.
     private var mirrored: (known: [String: [FollowedCamera]], read: [String: [FollowedCamera]]) = ([:], [:])
+    /// The cameras of other nodes that follow this node's.
+    var screens = Screens()
     /// When to ask the daemon for its clients again.
     private var nextClients: Double?
     /// Cameras whose newest state waits until it is due and there is room.
@@ -95,6 +97,7 @@ final class NodeCameras: DaemonReader {
             // The answer comes before any camera is announced.
             connection.send(try ClientRequest.clients().line() + request.line())
             settings.begin(at: now)
+            if options.tellsSkew { tellScreens(isAnew: true, at: now) }
             connection.isReading = !outbox.isFull
         } catch {
             lost("\(error)", at: now)
@@ -315,6 +318,14 @@ final class NodeCameras: DaemonReader {
         if let line = try? ClientRequest.clients(after: number).line() { daemon.connection?.send(line) }
     }
 
+    /// Tells the daemon's other clients how well the cameras that follow this node's keep in step.
+    private func tellScreens(isAnew: Bool = false, at now: Double) {
+        guard let connection = daemon.connection, let about = screens.takeAbout(at: now, isAnew: isAnew),
+            let line = try? ClientRequest.hello(about: about).line()
+        else { return }
+        connection.send(line)
+    }
+
     /// Publishes everything again: the broker is there, and this process is the node.
     func opened(at now: Double) {
         for name in names { tell(name, at: now) }
@@ -352,13 +363,14 @@ final class NodeCameras: DaemonReader {
         var attempt: Double?
         if case .away(_, let next) = daemon { attempt = next }
         // Without room, the loop turns as soon as there is some.
-        return .earliest(outbox.hasRoom ? due : nil, attempt, settings.deadline, nextClients)
+        return .earliest(outbox.hasRoom ? due : nil, attempt, settings.deadline, nextClients, screens.deadline)
     }
 
     func advance(to now: Double) {
         if case .away(_, let attempt) = daemon, attempt <= now { connect(at: now) }
         if let connection = daemon.connection { settings.advance(to: now, by: connection) { names } }
         if let time = nextClients, time <= now { askForClients(after: 0) }
+        tellScreens(at: now)
         guard outbox.isOpen else { return }
         clearStale()
         settings.retained.tellOn()

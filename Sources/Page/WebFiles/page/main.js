@@ -198,6 +198,7 @@ function handle(message, line) {
     if (message.type === "daemon") {
         isMade = false;
         step.beginning = Date.now();
+        step.setScreens({screens: []});
         if (!message.connected) lock.forget();
         showConnection(message.connected ? "live" : "lost", message.connected ? "live" : "no daemon");
         $("#connection").title = message.reason ?? "";
@@ -214,6 +215,10 @@ function handle(message, line) {
     if (message.type === "error" && message.id === "recording") toast(message.message);
     if (message.type === "alive") {
         step.setClock(message);
+        return draw();
+    }
+    if (message.type === "screens") {
+        step.setScreens(message);
         return draw();
     }
     if (message.type === "present") {

@@ -1,7 +1,8 @@
 // How well the screens of a wall keep in step, live: for each camera whose positions are announced ahead of time, how
 // far ahead they arrive, and which arrive too late, so that its screen lags by that much; and how good the clocks are.
-// Invariant: entries older than `SPAN` are forgotten, and nothing is shown unless positions are announced ahead, or the
-// server's clock is known not to be synchronized.
+// The same of other machines' screens that follow this one's cameras, as the broker's bridge tells it.
+// Invariant: entries older than `SPAN` are forgotten, and nothing is shown unless positions are announced ahead, the
+// server's clock is known not to be synchronized, or other screens are known.
 
 import {wallClockAhead} from "./present.js";
 
@@ -20,7 +21,8 @@ function amount(ms) {
 export class Step {
     constructor(root, theme) {
         Object.assign(this, {root, theme});
-        [this.rows, this.note] = [root.querySelector("ul"), root.querySelector("p")];
+        [this.rows, this.others] = root.querySelectorAll("ul");
+        this.note = root.querySelector("p");
         // By camera name: {at, lead}, when a position arrived and how long before its time; the oldest first.
         this.told = new Map();
         this.clock = null;
@@ -43,6 +45,21 @@ export class Step {
         this.starts = [...this.starts, performance.now() - wallTime].slice(-6);
     }
 
+    // Takes what is known of the screens of other machines.
+    setScreens({screens}) {
+        this.others.replaceChildren(...screens.map(({node, camera, leadMs, late, synchronized, errorMs}) => {
+            const [part, label, output] = elements("li", "span", "output");
+            label.textContent = `${node}/${camera}`;
+            const ahead = leadMs === undefined ? "" : `, ${amount(leadMs)} ahead`;
+            output.textContent = late ? `${late} late, by up to ${amount(leadMs)}`
+                : synchronized === false ? "not in step, clock not synchronized"
+                    : `in step${ahead}${errorMs === undefined ? "" : `, clock within ${amount(errorMs)}`}`;
+            output.dataset.state = late || synchronized === false ? "bad" : "good";
+            part.append(label, output);
+            return part;
+        }));
+    }
+
     // Whether this screen's clock is too far from the server's to tell when something is due.
     get isOff() { return -this.ahead > FRAME + (this.clock?.errorMs ?? 0) || this.ahead > LONGEST_DELAY; }
 
@@ -62,7 +79,7 @@ export class Step {
             const kept = leads.findIndex(({at}) => at > wallTime - SPAN);
             if (kept < 0) this.told.delete(name); else leads.splice(0, kept);
         }
-        this.root.hidden = this.told.size === 0 && !this.isUnsynchronized;
+        this.root.hidden = this.told.size === 0 && !this.isUnsynchronized && !this.others.children.length;
         if (this.root.hidden) return false;
         const names = cameras.map(({name}) => name).filter((name) => this.told.has(name)).slice(0, MOST_ROWS);
         while (this.rows.children.length > names.length) this.rows.lastElementChild.remove();
@@ -96,8 +113,10 @@ export class Step {
     }
 }
 
+const elements = (...names) => names.map((name) => document.createElement(name));
+
 function row() {
-    const [part, label, canvas, output] = ["li", "span", "canvas", "output"].map((name) => document.createElement(name));
+    const [part, label, canvas, output] = elements("li", "span", "canvas", "output");
     [canvas.width, canvas.height] = [120, 14];
     part.append(label, canvas, output);
     return part;

@@ -100,11 +100,15 @@ final class Follower: Sendable {
         var daemon = Daemon.away(reason: "not connected yet")
         /// How many attempts have failed since the daemon was there.
         var attempts = 0
+        /// The screens of a wall, as far as the daemon's clients have been read, and whether pages were told of any.
+        private var screens: (read: [JSONValue], areTold: Bool) = ([], false)
         /// Bytes by which the kept lines may have grown since they were measured.
         private var unmeasured = 0
 
         /// The most bytes of lines kept about a daemon's cameras.
         static let mostBytes = 64 << 20
+        /// The most screens of which pages are told.
+        private static let mostScreens = 64
 
         /// The current state, for a new page.
         var news: [PageLine] {
@@ -145,8 +149,14 @@ final class Follower: Sendable {
         }
     }
 
-    /// Sends all pages a sign of life, so that a connection that has died unseen is noticed.
-    func sayAlive() { state.withLock { $0.tell(.alive()) } }
+    /// Sends all pages a sign of life, so that a connection that has died unseen is noticed; and soon what the daemon's
+    /// clients say of a wall's screens.
+    func sayAlive() {
+        state.withLock { state in
+            state.tell(.alive())
+            if !state.outboxes.isEmpty { state.askForScreens() }
+        }
+    }
 
     // MARK: The daemon
 
@@ -189,6 +199,7 @@ final class Follower: Sendable {
                 // A gap may have hidden a change.
                 let switches = GestureSwitches(camera.gestures)
                 _ = state.cameras[camera.camera]?.active.handle(.set(.gestures(switches)))
+            case .clients(let page): state.note(page)
             case .replay(let status): state.handle(.replay(status), bytes, isAnswer: true)
             case .error(let error) where error.isOfConnection: state.note(.refusing(reason: "\(error)"))
             default: break
@@ -239,6 +250,30 @@ extension Follower.State {
         note(.refusing(reason: "its \(cameras.count) cameras are too many to follow"))
         (cameras, unmeasured) = ([:], 0)
         throw TooManyCameras()
+    }
+
+    // MARK: Screens
+
+    /// Asks what the daemon's clients say of themselves; one may be a bridge that knows a wall's screens.
+    fileprivate mutating func askForScreens(after number: Int = 0) {
+        if number == 0 { screens.read = [] }
+        ask(.clients(after: number))
+    }
+
+    /// Reads some of the clients; after the last, tells pages of the screens.
+    fileprivate mutating func note(_ page: ClientPage) {
+        // A client that may only watch knows no screens, whatever it says.
+        for client in page.clients where client.role == .everything {
+            guard let about = try? JSONValue((client.about ?? "").utf8), about["type"] == .string("screens") else {
+                continue
+            }
+            let told = (about["screens"]?.array ?? []).filter { $0.object != nil }
+            screens.read += told.prefix(Self.mostScreens - screens.read.count)
+        }
+        if page.hasMore, let last = page.clients.last { return askForScreens(after: last.number) }
+        guard screens.areTold || !screens.read.isEmpty else { return }
+        screens.areTold = !screens.read.isEmpty
+        tell(PageLine(["type": .string("screens"), "screens": .array(screens.read)]))
     }
 
     // MARK: Cameras
@@ -325,7 +360,7 @@ extension Follower.State {
         cameras[name] = camera
     }
 
-    private func ask(_ request: ClientRequest, _ camera: String) {
+    private func ask(_ request: ClientRequest, _ camera: String? = nil) {
         guard let line = try? request.line(camera: camera, id: Follower.id, creates: false) else { return }
         daemon.channel?.send(line)
     }
