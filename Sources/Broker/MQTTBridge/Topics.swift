@@ -1,6 +1,7 @@
 // The topics of a node and what they carry; see Protocols/mqtt.md. All are below `gimbal/NODE/`.
 
 import GimbalProtocol
+import Service
 
 /// The kind of lines that a topic takes; the broker's access control is by kind.
 package enum Inlet: String, CaseIterable, Sendable {
@@ -50,8 +51,8 @@ package struct NodeTopics: Sendable {
     package func settings(_ name: String) -> String { prefix + name + "/settings" }
     package func lease(_ name: String) -> String { prefix + name + "/lease" }
     /// How well a camera keeps in step, and the filter for those of all nodes.
-    func screen(_ name: String) -> String { prefix + name + "/screen" }
-    static let screens = "gimbal/+/+/screen"
+    func screen(_ name: String) -> String { prefix + name + Screen.topicEnd }
+    static let screens = "gimbal/+/+" + Screen.topicEnd
     package func event(_ name: String) -> String { prefix + name + "/event" }
     package func missed(_ name: String) -> String { prefix + name + "/missed" }
     package func error(_ name: String) -> String { prefix + name + "/error" }

@@ -112,39 +112,96 @@ import Testing
     }
 
     @Test func sourceTellsItsDaemonsClientsWhichScreensKeepInStep() throws {
-        // The second mirror's clock is fast, so that all comes late for it; the third one's is not synchronized.
-        let wall = Wall([0, 500, 0], playOut: 120, delay: 15, seed: 4, areNodes: true)
+        // For the second mirror all comes late, the clock of the fourth is so wrong that nothing can be said, and the
+        // fifth may not move its camera.
+        let wall = Wall([0, 500, 0, -1500, 0], playOut: 120, delay: 15, seed: 4, areNodes: true)
         wall.mirrors[0].clockQuality = ClockQuality(isSynchronized: true, maximumError: 40)
         wall.mirrors[2].clockQuality = ClockQuality(isSynchronized: false, maximumError: .infinity)
         var asker = wall.fleet.hosts[0].connect()
-        func screens() throws -> [JSON]? {
+        func screens() throws -> [JSON] {
             let clients = try asker.ask(#"{"type":"clients"}"#)["clients"]?.array ?? []
-            let about = try clients.compactMap { try $0["about"]?.string.map { try JSON($0) } }
-            return about.first { $0["type"]?.string == "screens" }?["screens"]?.array
+            let abouts = try clients.compactMap { try $0["about"]?.string.map { try JSON($0) } }
+            return abouts.first { $0["type"]?.string == "screens" }?["screens"]?.array ?? []
         }
+        let names = ["screen1", "screen2", "screen3", "screen4", "screen5"]
         _ = try asker.ask(#"{"type":"get-camera"}"#)
         wall.fleet.pass(20_000)
-        #expect(try screens()?.map { $0["leadMs"]?.number } == [nil, nil, nil], "nothing has moved")
-        try perform(wall, 20_000) {}
-        let told = try #require(try screens())
-        #expect(told.map { $0["node"]?.string } == ["screen1", "screen2", "screen3"])
-        #expect(told.map { $0["camera"]?.string } == ["copy", "copy", "copy"])
-        #expect(told.allSatisfy { $0["follows"] == .object(["node": .string("left"), "camera": .string("main")]) })
-        #expect(told.map { $0["late"]?.number == 0 } == [true, false, true])
-        let leads = told.compactMap { $0["leadMs"]?.number }
-        #expect((0...120).contains(leads[0]) && (-500...(-350)).contains(leads[1]), "\(leads)")
-        #expect(told.map { $0["synchronized"]?.bool } == [true, nil, false])
-        #expect(told.map { $0["errorMs"]?.number } == [0.04, nil, nil])
+        #expect(try screens().map { $0["node"]?.string } == names)
+        #expect(try screens().allSatisfy { $0["leadMs"] == nil && $0["silentMs"] == nil }, "nothing has moved")
 
-        // A screen that is silent is forgotten, and a new daemon is told of the others.
-        wall.fleet.cut(wall.mirrors[1])
-        wall.fleet.pass(24_000)
-        #expect(try screens()?.count == 3)
-        wall.fleet.pass(2000)
+        let owner = wall.fleet.hosts[5].connect()
+        #expect(try owner.ask(#"{"type":"take-lease","camera":"copy","forMs":3600000}"#)["type"]?.string == "lease")
+        try perform(wall, 40_000) {}
+        let told = try screens()
+        #expect(told.map { $0["node"]?.string } == names)
+        #expect(told.allSatisfy { $0["camera"]?.string == "copy" })
+        #expect(told.map { $0["silentMs"]?.number ?? 0 > 25_000 } == [false, false, false, true, true])
+        #expect(told.map { $0["late"]?.number == 0 } == [true, false, true, true, true])
+        let leads = told.map { $0["leadMs"]?.number ?? -1 }
+        #expect((0...120).contains(leads[0]) && (-500...(-350)).contains(leads[1]), "\(leads)")
+        #expect(told.map { $0["synchronized"]?.bool } == [true, nil, false, nil, nil])
+        #expect(told.map { $0["errorMs"]?.number } == [0.04, nil, nil, nil, nil])
+
+        // One that has gone is silent for a while. A bridge without a daemon waits, and tells the next one.
+        wall.fleet.cut(wall.mirrors[0])
+        wall.fleet.pass(40_000)
+        #expect(try screens()[0]["silentMs"]?.number ?? 0 > 25_000)
+        wall.source.hasDaemon = false
         wall.source.restartDaemon()
-        wall.fleet.pass(2000)
+        wall.fleet.pass(20_000)
+        #expect(try #require(wall.source.node?.deadline) > wall.fleet.now)
+        wall.source.hasDaemon = true
+        wall.fleet.pass(10_000)
         asker = wall.fleet.hosts[0].connect()
-        #expect(try screens()?.map { $0["node"]?.string } == ["screen1", "screen3"])
+        #expect(try screens().map { $0["node"]?.string } == names)
+        wall.fleet.pass(300_000)
+        #expect(try screens().map { $0["node"]?.string } == Array(names[1...4]))
+    }
+
+    private func screen(_ node: String, _ camera: String = "main") -> Screen {
+        Screen(node: node, camera: camera, lateness: (nil, 0), clock: nil)
+    }
+
+    @Test func screenIsReadOnlyFromItsOwnTopicAndIfItCanBeSo() throws {
+        let source = FollowedCamera(node: "left", camera: "main")
+        func read(_ payload: [UInt8], _ topic: String = "gimbal/a/main/screen", isRetained: Bool = false) -> Screen? {
+            Screen.read(Publication(topic, payload, isRetained: isRetained))?.screen
+        }
+        let payload = screen("a").payload(following: source)
+        #expect(read(payload) == screen("a"))
+        #expect(read(payload, "gimbal/b/main/screen") == nil && read(payload, isRetained: true) == nil)
+        for (member, isPossible) in [
+            (#""late":1,"leadMs":-2"#, true), (#""late":1,"leadMs":2"#, false), (#""late":0,"leadMs":-2"#, false),
+            (#""late":-1"#, false), (#""late":0,"errorMs":-1"#, false), (#""late":0,"errorMs":1e12"#, false),
+            (#""late":0,"synchronized":3"#, false),
+        ] {
+            let text = String(decoding: payload, as: UTF8.self).replacing(#""late":0"#, with: member)
+            #expect((read(Array(text.utf8)) != nil) == isPossible, "\(text)")
+        }
+    }
+
+    @Test func screensTakeFewPlacesForANodeAndSilentOnesMakeRoom() throws {
+        var screens = Screens()
+        func told(at time: Double) throws -> [String] {
+            let about = screens.takeAbout(at: time, isAnew: true) ?? ""
+            return try #require(ScreenList(about: about)).screens.map { "\($0.node)/\($0.camera)" }
+        }
+        for camera in 0..<9 { screens.note(screen("a", "c\(camera)"), at: 0) }
+        #expect(try told(at: 0).count == 8)
+        for node in 0..<60 { screens.note(screen("n\(node)"), at: 10_000) }
+        #expect(try told(at: 10_000).count == 64)
+        screens.note(screen("z"), at: 10_000)
+        #expect(try !told(at: 10_000).contains("z/main"))
+        screens.note(screen("z"), at: 26_000)
+        #expect(try told(at: 26_000).contains("z/main"))
+        // As many as a daemon takes.
+        var long = Screens()
+        for node in 10..<74 {
+            let name = String(repeating: "\(node)", count: 32)
+            long.note(screen(name, name), at: 0)
+        }
+        let about = long.takeAbout(at: 1000) ?? ""
+        #expect((7000...8192).contains(about.utf8.count) && ScreenList(about: about) != nil)
     }
 
     @Test(arguments: UInt64(1)...3, [false, true])

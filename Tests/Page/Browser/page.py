@@ -1382,25 +1382,37 @@ def clocks(page):
 
 
 def other_screens(page):
-    """The screens of other machines are listed with what is known of them, and no longer once they are gone."""
+    """The screens of other machines are listed with what is known of them, wrong ones first, and only so many."""
     rows = page.asynchronously("""
         const {Step} = await import("/step.js");
         const [root, ...parts] = ["div", "ul", "ul", "p"].map((part) => document.createElement(part)), seen = [];
         root.append(...parts);
         const step = new Step(root, {bad: "red", ink: "black"});
         const screen = (members) => ({node: "<b>", camera: "main", late: 0, ...members});
-        for (const screens of [[screen({}), screen({leadMs: 83.4, synchronized: true, errorMs: 0.04}),
-            screen({leadMs: -31.5, late: 3}), screen({leadMs: 80, synchronized: false})], []]) {
-            step.setScreens({screens});
+        const good = {synchronized: true, errorMs: 0.04};
+        const tell = (...screens) => {
+            step.setScreens(screens.map(screen));
             step.paint([], 1000);
-            seen.push([root.hidden, ...[...root.querySelectorAll("li")].map((row) =>
+            seen.push([root.hidden, ...[...parts[1].children].map((row) =>
                 [row.textContent, row.querySelector("output").dataset.state])]);
-        }
+        };
+        tell({leadMs: 83.4, ...good}, good, {leadMs: 80}, {leadMs: -31.5, late: 3, ...good},
+            {leadMs: 80, synchronized: false}, {silentMs: 31200, leadMs: 80, ...good});
+        tell(...Array(20).fill(good), {leadMs: -1, late: 1});
+        step.setClock({wallTime: Date.now(), clock: {synchronized: false}});
+        tell(good);
+        step.setClock({wallTime: Date.now()});
+        tell();
         return seen;""")
-    check(rows == [[
-        False, ["<b>/mainin step", "good"], ["<b>/mainin step, 83 ms ahead, clock within 40 µs", "good"],
-        ["<b>/main3 late, by up to 32 ms", "bad"], ["<b>/mainnot in step, clock not synchronized", "bad"]],
-        [True]], f"screens of other machines are told: {rows}")
+    at_rest = "<b>/mainin step, at rest, clock within 40 µs"
+    for index, wanted in enumerate([
+            [False, ["<b>/main3 late, by up to 32 ms", "bad"], ["<b>/main80 ms ahead, clock not synchronized", "bad"],
+             ["<b>/mainsilent for 31 s", "bad"], ["<b>/mainin step, 83 ms ahead, clock within 40 µs", "good"],
+             [at_rest, "good"], ["<b>/main80 ms ahead, clock unknown", "good"]],
+            [False, ["<b>/main1 late, by up to 1.0 ms", "bad"], *[[at_rest, "good"]] * 7, ["13 more", "good"]],
+            [False, ["<b>/mainat rest, clock not synchronized", "bad"]],
+            [True]]):
+        check(rows[index] == wanted, f"screens of other machines are told as they are: {rows[index]}, not {wanted}")
 
 
 # Runs `trial` with a connection whose server is the trial: it answers the posts and ends the streams. `limits` are the

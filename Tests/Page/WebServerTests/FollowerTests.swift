@@ -113,9 +113,22 @@ import UnixSocket
         let others = try (0..<70).map { _ in try SocketClient(daemon.socket) }
         for other in others { try other.send(#"{"type":"hello","version":1,"about":"a viewer"}"#) }
         var bridge: SocketClient? = try SocketClient(daemon.socket)
-        let about = #"{\"type\":\"screens\",\"screens\":[{\"node\":\"k1\",\"camera\":\"main\",\"late\":2},null]}"#
-        try bridge?.send(#"{"type":"hello","version":1,"about":"\#(about)"}"#)
-        _ = try bridge?.receive(until: "hello")
+        func tell(_ client: SocketClient?, _ screens: String) throws {
+            let about = JSON.string(#"{"type":"screens","screens":[\#(screens)]}"#).text
+            try client?.send(#"{"type":"hello","version":1,"about":\#(about)}"#)
+            _ = try client?.receive(until: "hello")
+        }
+        let screen = #"{"node":"k1","camera":"main","leadMs":-7.5,"late":2}"#
+        try tell(bridge, screen)
+        // What no screen can be is not passed on.
+        for (other, wrong) in zip(
+            others,
+            [
+                #"{"node":{"toString":1},"camera":"m","late":0}"#, #"{"node":"<b>","camera":"m","late":0}"#, "null",
+                #"{"node":"a","camera":"m","late":true}"#, #"{"node":"a","camera":"m","late":0,"leadMs":{}}"#,
+                Array(repeating: #"{"node":"a","camera":"m","late":0}"#, count: 65).joined(separator: ","),
+            ])
+        { try tell(other, wrong) }
 
         let follower = Follower(DaemonSocket(candidates: [daemon.socket]), on: MultiThreadedEventLoopGroup.singleton)
         let outbox = PageOutbox()
@@ -127,7 +140,7 @@ import UnixSocket
                 $0.contains("screens")
             }
         }
-        for wanted in [#"[{"node":"k1","camera":"main","late":2}]"#, "[]"] {
+        for wanted in ["[\(screen)]", "[]"] {
             try await waitUntil("pages are told \(wanted)") {
                 follower.sayAlive()
                 try? await Task.sleep(for: .milliseconds(20))

@@ -314,6 +314,7 @@ package final class CameraMirror: DaemonReader {
             session.close()
             daemon = .away(nextAttempt: -.infinity)
         case .refused(let error):
+            presenter?.lateness.isWhole = false
             // Every position may be refused for the same reason, with refused settings in between.
             if refusals.count > 8 { refusals = [:] }
             // The message of `leased` has the time left, so it differs each time.
@@ -394,17 +395,13 @@ package final class CameraMirror: DaemonReader {
         logWrongClocks(at: now)
     }
 
-    /// Logs positions that came late, and has the node tell how well the camera keeps in step.
+    /// Logs positions that came late, and has the node tell how well the camera keeps in step. If it does not follow,
+    /// nothing is told, and others see that it is silent.
     private func tell(_ lateness: Lateness, at now: Double) {
         guard let local = settings.local else { return }
         if let text = lateness.text { outside.say(.warning, "\(local): \(text)") }
-        guard let node, session != nil, obstacle == nil else { return }
-        let (followed, clock) = (FollowedCamera(node: settings.node, camera: settings.camera), outside.clockQuality)
-        node.tell(
-            Screen(
-                node: node.topics.node, camera: local, follows: followed, leadMs: lateness.lead, late: lateness.late,
-                synchronized: clock?.isSynchronized,
-                errorMs: clock.flatMap { $0.isSynchronized ? $0.maximumError / 1000 : nil }))
+        guard obstacle == nil, lateness.isWhole, session?.isHeeded == true else { return }
+        node?.tell(local, lateness, following: FollowedCamera(node: settings.node, camera: settings.camera))
     }
 
     /// Logs once, where times count, that a clock is not synchronized. That is no reason to wake up.

@@ -5,15 +5,18 @@ import Service
 
 struct Lateness {
     private(set) var late = 0
-    /// How long before its time the last of all came, in milliseconds; negative if it came too late.
+    /// How long before its time the least early one came, in milliseconds; negative if it came too late.
     private(set) var lead: Double?
+    /// Whether the times of all are known, and the daemon has accepted all.
+    var isWhole = true
     /// When the next reading is due; `nil` before the first position.
     private(set) var deadline: Double?
 
-    /// Notes a position that arrives now and is to be shown at `time`; `nil` if it is not on its way.
-    mutating func note(_ time: WallTime?, at now: WallTime, _ clock: Double) {
+    /// Notes a position that arrives now, and is to be shown at `time` if its source's clock can be right.
+    mutating func note(_ time: WallTime?, isOnTheWay: Bool, at now: WallTime, _ clock: Double) {
         deadline = deadline ?? clock + Screens.interval
-        guard let lead = time?.milliseconds(since: now) else { return }
+        guard isOnTheWay else { return }
+        guard let lead = time?.milliseconds(since: now) else { return isWhole = false }
         if lead < 0 { late += 1 }
         self.lead = min(self.lead ?? lead, lead)
     }

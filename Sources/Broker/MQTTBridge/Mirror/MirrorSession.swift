@@ -76,6 +76,8 @@ final class MirrorSession {
     /// A viewport other than the source's, and when to send it again after it was refused because of a lease.
     private let viewport: Viewport?
     private var nextViewport: Double?
+    /// Positions ahead of their time that the daemon has not answered yet.
+    private var unanswered = 0
     /// Other requests count from 1.
     private static let (viewportID, aboutID) = (RequestID.number(0), RequestID.number(-1))
     private static let presentationID = RequestID.number(-2)
@@ -101,6 +103,9 @@ final class MirrorSession {
 
     func close() { connection.close() }
 
+    /// Whether the daemon keeps answering: a second has fewer positions, and those of a motion come by half seconds.
+    var isHeeded: Bool { unanswered < 256 }
+
     /// Whether the camera has reached its goal, at rest, with the right settings.
     func isThere(_ goal: MirrorGoal) -> Bool {
         guard let position = goal.position, isSetRight(goal), !goal.isMoving, !isHolding else { return false }
@@ -118,6 +123,7 @@ final class MirrorSession {
 
     func handle(_ line: ArraySlice<UInt8>, at now: Double) -> Outcome {
         guard let read = try? ServerLine(line: line) else { return .goesOn }
+        if read.id == Self.presentationID { unanswered -= 1 }
         switch read.message {
         case .event(let event): return note(event)
         case .camera(let state): settings = state.setup
@@ -215,6 +221,7 @@ final class MirrorSession {
     func present(_ presentation: Presentation) throws -> Bool {
         guard local != nil, !presentation.isMoving || connection.unsentBytes < Self.mostUnsent else { return false }
         connection.send(try ClientRequest.present(presentation).line(camera: name, id: Self.presentationID))
+        unanswered += 1
         return true
     }
 

@@ -57,7 +57,7 @@ struct Presenter {
             $0.milliseconds(since: wall) < Self.farAhead ? $0.adding(milliseconds: playOut) : nil
         }
         time = motion == nil ? shown : nil
-        if playOut > 0 { lateness.note(isOnTheWay ? shown : nil, at: wall, now) }
+        if playOut > 0 { lateness.note(shown, isOnTheWay: isOnTheWay, at: wall, now) }
         if shown == nil { motion?.wallTime = wall }
         (frames, isHalted) = (motion?.frames, false)
         if motion != nil { (told, nextCheck) = (nil, nil) }

@@ -104,9 +104,11 @@ package final class Node {
     }
 
     /// Publishes how well a camera of the node keeps in step with another node's.
-    func tell(_ screen: Screen) {
-        guard !isEnding, settings.wants(screen.camera) else { return }
-        outbox.send(Publication(topics.screen(screen.camera), screen.payload, qos: .atMostOnce))
+    func tell(_ camera: String, _ lateness: Lateness, following source: FollowedCamera) {
+        guard !isEnding, settings.wants(camera) else { return }
+        let screen = Screen(
+            node: topics.node, camera: camera, lateness: (lateness.lead, lateness.late), clock: outside.clockQuality)
+        outbox.send(Publication(topics.screen(camera), screen.payload(following: source), qos: .atMostOnce))
     }
 
     // MARK: The broker
@@ -159,8 +161,9 @@ package final class Node {
             if delivery.topic == topics.lease(name) { return cameras.leases.sawRetained(name) }
             cameras.sawRetained(name)
             if let (_, stamp) = CameraStatus.read(delivery.payload) { claim.saw(generation: stamp.generation) }
-        } else if settings.tellsSkew, let screen = Screen(delivery) {
-            if screen.follows.node == topics.node { cameras.screens.note(screen, at: now) }
+        } else if settings.tellsSkew, delivery.topic.hasSuffix(Screen.topicEnd) {
+            guard let (screen, source) = Screen.read(delivery), source.node == topics.node else { return }
+            cameras.screens.note(screen, at: now)
         } else if claim.isOwner, settings.acceptsLines {
             feeds.received(delivery, at: now)
         }

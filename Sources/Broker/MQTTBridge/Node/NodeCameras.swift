@@ -42,6 +42,7 @@ final class NodeCameras: DaemonReader {
     private let settings: NodeSettings
     let leases: RetainedMessages<CameraLease>
 
+    private static let aboutID = RequestID.text("screens")
     private var daemon = Daemon.away(reason: "not connected yet", nextAttempt: -.infinity)
     private var backoff = Backoff(first: 100, longest: 5000)
     /// How far the node had read each camera when it connected, to catch up on missed events.
@@ -143,7 +144,8 @@ final class NodeCameras: DaemonReader {
         if case .event(let event) = read.message { return handle(event, line, at: now) }
         if settings.handle(read) { return readOn() }
         if case .clients(let page) = read.message { note(page, at: now) }
-        if case .error(let error) = read.message {
+        // What is told of screens may be too long for this daemon; then its line has no id.
+        if case .error(let error) = read.message, read.id != Self.aboutID, error.code != .lineTooLong {
             daemon.connection?.close()
             lost("the daemon refuses: \(error)", at: now)
         }
@@ -321,7 +323,7 @@ final class NodeCameras: DaemonReader {
     /// Tells the daemon's other clients how well the cameras that follow this node's keep in step.
     private func tellScreens(isAnew: Bool = false, at now: Double) {
         guard let connection = daemon.connection, let about = screens.takeAbout(at: now, isAnew: isAnew),
-            let line = try? ClientRequest.hello(about: about).line()
+            let line = try? ClientRequest.hello(about: about).line(id: Self.aboutID)
         else { return }
         connection.send(line)
     }
@@ -363,7 +365,9 @@ final class NodeCameras: DaemonReader {
         var attempt: Double?
         if case .away(_, let next) = daemon { attempt = next }
         // Without room, the loop turns as soon as there is some.
-        return .earliest(outbox.hasRoom ? due : nil, attempt, settings.deadline, nextClients, screens.deadline)
+        return .earliest(
+            outbox.hasRoom ? due : nil, attempt, settings.deadline, nextClients,
+            daemon.connection == nil ? nil : screens.deadline)
     }
 
     func advance(to now: Double) {

@@ -193,7 +193,7 @@ package enum Field: UInt8, CaseIterable, Sendable {
     case rejected, frames, cut, server, line, code, field, message, state, round, markers
     case traces, wallTime, motion, request, glide, anchor, presentation
     // The fields only found at a broker.
-    case follows, node, instance, generation, screens, leadMs, late, synchronized, errorMs
+    case follows, node, instance, generation, screens, leadMs, late, silentMs, synchronized, errorMs
 
     private static let names = allCases.map { $0 == .isSelf ? "self" : "\($0)" }
     package var name: String { Self.names[Int(rawValue)] }

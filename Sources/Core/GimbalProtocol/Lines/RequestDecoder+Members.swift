@@ -34,7 +34,11 @@ extension RequestDecoder: MemberVisitor {
         while node < Int(tape[array].next) {
             guard tape[node].kind == .object else { throw .wrong(path / field, rule.wanted) }
             if let limit = rule.limit, read.count >= limit.most { throw limit.error }
-            read.append(try self.read(.blank, from: node, rule.isNamedWithin ? path / field : path))
+            do {
+                read.append(try self.read(.blank, from: node, rule.isNamedWithin ? path / field : path))
+            } catch {
+                throw error.of(object: read.count, in: field.name)
+            }
             node = Int(tape[node].next)
         }
         values = read

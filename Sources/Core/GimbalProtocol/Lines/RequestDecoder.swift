@@ -15,7 +15,7 @@ package struct Rejection: Error {
     package let isHeader: Bool
 
     package init(error: GimbalError, index: Int? = nil, ids: [ByteRange?] = [], isHeader: Bool) {
-        self.error = error
+        self.error = index.flatMap { ids.count > 1 ? error.of(object: $0, in: "the array") : nil } ?? error
         self.index = index
         self.ids = ids
         self.isHeader = isHeader

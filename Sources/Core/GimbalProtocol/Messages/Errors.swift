@@ -100,6 +100,11 @@ extension GimbalError {
     /// The error for a valid request in an array with an invalid one.
     package var ofOtherRequest: GimbalError { GimbalError(code, "the array was rejected as a whole: \(message)") }
 
+    /// The error with a message that begins with the object of an array that is at fault.
+    func of(object index: Int, in array: String) -> GimbalError {
+        GimbalError(code, field: field, "object \(index + 1) of \(array): \(message)")
+    }
+
     static func wrong(_ path: FieldPath, _ message: String) -> GimbalError {
         GimbalError(.invalidValue, field: path.description, "\(path) \(message)")
     }

@@ -198,7 +198,7 @@ function handle(message, line) {
     if (message.type === "daemon") {
         isMade = false;
         step.beginning = Date.now();
-        step.setScreens({screens: []});
+        step.setScreens([]);
         if (!message.connected) lock.forget();
         showConnection(message.connected ? "live" : "lost", message.connected ? "live" : "no daemon");
         $("#connection").title = message.reason ?? "";
@@ -218,7 +218,7 @@ function handle(message, line) {
         return draw();
     }
     if (message.type === "screens") {
-        step.setScreens(message);
+        step.setScreens(message.screens);
         return draw();
     }
     if (message.type === "present") {

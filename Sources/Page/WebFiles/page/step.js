@@ -1,8 +1,8 @@
 // How well the screens of a wall keep in step, live: for each camera whose positions are announced ahead of time, how
 // far ahead they arrive, and which arrive too late, so that its screen lags by that much; and how good the clocks are.
 // The same of other machines' screens that follow this one's cameras, as the broker's bridge tells it.
-// Invariant: entries older than `SPAN` are forgotten, and nothing is shown unless positions are announced ahead, the
-// server's clock is known not to be synchronized, or other screens are known.
+// Invariant: positions that came longer than `SPAN` ago are forgotten, and nothing is shown unless positions are
+// announced ahead, the server's clock is known not to be synchronized, or other screens are known.
 
 import {wallClockAhead} from "./present.js";
 
@@ -32,6 +32,8 @@ export class Step {
         // How far this screen's clock is ahead of the server's at most, in ms, when it was last painted; NaN: unknown.
         // If negative, it is behind by at least that.
         this.ahead = NaN;
+        // The screens of other machines.
+        this.screens = [];
         // Positions due before this came with the cameras' state: they are not late.
         this.beginning = -Infinity;
     }
@@ -43,21 +45,7 @@ export class Step {
     setClock({wallTime, clock}) {
         this.clock = clock ?? null;
         this.starts = [...this.starts, performance.now() - wallTime].slice(-6);
-    }
-
-    // Takes what is known of the screens of other machines.
-    setScreens({screens}) {
-        this.others.replaceChildren(...screens.map(({node, camera, leadMs, late, synchronized, errorMs}) => {
-            const [part, label, output] = elements("li", "span", "output");
-            label.textContent = `${node}/${camera}`;
-            const ahead = leadMs === undefined ? "" : `, ${amount(leadMs)} ahead`;
-            output.textContent = late ? `${late} late, by up to ${amount(leadMs)}`
-                : synchronized === false ? "not in step, clock not synchronized"
-                    : `in step${ahead}${errorMs === undefined ? "" : `, clock within ${amount(errorMs)}`}`;
-            output.dataset.state = late || synchronized === false ? "bad" : "good";
-            part.append(label, output);
-            return part;
-        }));
+        this.setScreens(this.screens);
     }
 
     // Whether this screen's clock is too far from the server's to tell when something is due.
@@ -79,7 +67,7 @@ export class Step {
             const kept = leads.findIndex(({at}) => at > wallTime - SPAN);
             if (kept < 0) this.told.delete(name); else leads.splice(0, kept);
         }
-        this.root.hidden = this.told.size === 0 && !this.isUnsynchronized && !this.others.children.length;
+        this.root.hidden = this.told.size === 0 && !this.isUnsynchronized && !this.screens.length;
         if (this.root.hidden) return false;
         const names = cameras.map(({name}) => name).filter((name) => this.told.has(name)).slice(0, MOST_ROWS);
         while (this.rows.children.length > names.length) this.rows.lastElementChild.remove();
@@ -91,6 +79,32 @@ export class Step {
                 : this.clock?.errorMs === undefined ? "" : `The server's clock is within ${amount(this.clock.errorMs)}.`;
         this.note.dataset.state = this.isOff || this.isUnsynchronized ? "bad" : "good";
         return this.told.size > 0;
+    }
+
+    // Lists the screens of other machines, those that are wrong first.
+    setScreens(screens) {
+        this.screens = screens;
+        const rows = screens.map((screen) => [`${screen.node}/${screen.camera}`, ...this.said(screen)]);
+        rows.sort((a, b) => a[2] - b[2]);
+        const more = rows.splice(MOST_ROWS);
+        if (more.length) rows.push([`${more.length} more`, "", more.every(([, , isGood]) => isGood)]);
+        this.others.replaceChildren(...rows.map(([name, text, isGood]) => {
+            const [part, label, output] = elements("li", "span", "output");
+            [label.textContent, label.title, output.textContent] = [name, name, text];
+            output.dataset.state = isGood ? "good" : "bad";
+            part.append(label, output);
+            return part;
+        }));
+    }
+
+    // What to say of a screen of another machine, and whether that is good.
+    said({leadMs, late, silentMs, synchronized, errorMs}) {
+        if (silentMs) return [`silent for ${Math.round(silentMs / 1000)} s`, false];
+        if (late) return [`${late} late, by up to ${amount(leadMs)}`, false];
+        const lead = leadMs === undefined ? "at rest" : `${amount(leadMs)} ahead`;
+        if (synchronized === undefined) return [`${lead}, clock unknown`, true];
+        if (!synchronized || this.isUnsynchronized) return [`${lead}, clock not synchronized`, false];
+        return [`in step, ${lead}, clock within ${amount(errorMs)}`, true];
     }
 
     show(part, name, wallTime) {

@@ -100,19 +100,18 @@ final class Follower: Sendable {
         var daemon = Daemon.away(reason: "not connected yet")
         /// How many attempts have failed since the daemon was there.
         var attempts = 0
-        /// The screens of a wall, as far as the daemon's clients have been read, and whether pages were told of any.
-        private var screens: (read: [JSONValue], areTold: Bool) = ([], false)
+        /// The screens of a wall that pages have been told of, and what has been read of the next list; `nil` if none is
+        /// being read.
+        private var screens: (told: ScreenList, read: ScreenList?) = (.blank, nil)
         /// Bytes by which the kept lines may have grown since they were measured.
         private var unmeasured = 0
 
         /// The most bytes of lines kept about a daemon's cameras.
         static let mostBytes = 64 << 20
-        /// The most screens of which pages are told.
-        private static let mostScreens = 64
 
         /// The current state, for a new page.
         var news: [PageLine] {
-            [PageLine.daemon(absence: daemon.absence)]
+            [PageLine.daemon(absence: daemon.absence)] + (screens.told.screens.isEmpty ? [] : [.screens(screens.told)])
                 + cameras.sorted { $0.key < $1.key }.flatMap { name, camera in camera.lines(of: name) }
         }
 
@@ -154,7 +153,7 @@ final class Follower: Sendable {
     func sayAlive() {
         state.withLock { state in
             state.tell(.alive())
-            if !state.outboxes.isEmpty { state.askForScreens() }
+            if !state.outboxes.isEmpty { state.readScreens() }
         }
     }
 
@@ -221,7 +220,7 @@ extension Follower.State {
     /// Notes that the daemon begins to announce its cameras.
     private mutating func answered() {
         guard case .connected(let channel, _) = daemon else { return }
-        (daemon, attempts, cameras) = (.here(channel), 0, [:])
+        (daemon, attempts, cameras, screens) = (.here(channel), 0, [:], (.blank, nil))
         tell(.daemon(absence: nil))
     }
 
@@ -229,6 +228,7 @@ extension Follower.State {
     fileprivate mutating func lose() {
         let reason = if case .refusing(let reason) = daemon { reason } else { "the daemon ended the connection" }
         note(.away(reason: reason))
+        screens = (.blank, nil)
     }
 
     /// Sets the daemon's state, and tells pages if it is another.
@@ -255,25 +255,26 @@ extension Follower.State {
     // MARK: Screens
 
     /// Asks what the daemon's clients say of themselves; one may be a bridge that knows a wall's screens.
-    fileprivate mutating func askForScreens(after number: Int = 0) {
-        if number == 0 { screens.read = [] }
-        ask(.clients(after: number))
+    fileprivate mutating func readScreens() {
+        guard screens.read == nil, case .here = daemon else { return }
+        screens.read = .blank
+        ask(.clients())
     }
 
     /// Reads some of the clients; after the last, tells pages of the screens.
     fileprivate mutating func note(_ page: ClientPage) {
         // A client that may only watch knows no screens, whatever it says.
-        for client in page.clients where client.role == .everything {
-            guard let about = try? JSONValue((client.about ?? "").utf8), about["type"] == .string("screens") else {
-                continue
-            }
-            let told = (about["screens"]?.array ?? []).filter { $0.object != nil }
-            screens.read += told.prefix(Self.mostScreens - screens.read.count)
+        let told = page.clients.filter { $0.role == .everything }.compactMap {
+            $0.about.flatMap(ScreenList.init(about:))
         }
-        if page.hasMore, let last = page.clients.last { return askForScreens(after: last.number) }
-        guard screens.areTold || !screens.read.isEmpty else { return }
-        screens.areTold = !screens.read.isEmpty
-        tell(PageLine(["type": .string("screens"), "screens": .array(screens.read)]))
+        guard var list = screens.read else { return }
+        list.screens = Array((list.screens + told.flatMap(\.screens)).prefix(ScreenList.most))
+        if page.hasMore, let last = page.clients.last {
+            screens.read = list
+            return ask(.clients(after: last.number))
+        }
+        if !(list.screens + screens.told.screens).isEmpty { tell(.screens(list)) }
+        screens = (list, nil)
     }
 
     // MARK: Cameras
@@ -415,6 +416,10 @@ extension PageLine {
         var object: JSONObject = ["type": .string("daemon"), "connected": .bool(absence == nil)]
         if let absence { object["reason"] = .string(absence) }
         return PageLine(object)
+    }
+
+    fileprivate static func screens(_ list: ScreenList) -> PageLine {
+        PageLine(bytes: list.line + [0x0a])
     }
 
     fileprivate static func lagged(camera: String, missed: Int) -> PageLine {

@@ -10,7 +10,7 @@ import Testing
 
     private static let steps = setting("GIMBAL_STEPS").flatMap(Int.init) ?? 1500
     private static let seeds: ClosedRange<UInt64> = {
-        let ends = setting("GIMBAL_SEEDS")?.split(separator: "-").compactMap { UInt64($0) } ?? [1, 12]
+        let ends = setting("GIMBAL_SEEDS")?.split(separator: "-").compactMap { UInt64($0) } ?? [1, 40]
         guard let first = ends.first, let last = ends.last, first <= last else {
             preconditionFailure("GIMBAL_SEEDS is a number, or two as in 1-4000")
         }
