@@ -44,6 +44,8 @@ public struct Limits: Sendable {
     /// A camera's history holds at least this many events and at least this many bytes.
     public var historyEvents = 4096
     public var historyBytes = 1 << 20
+    /// The most bytes of a camera's history: clients can make motions and markers long. An event has fewer than 512.
+    var mostHistoryBytes: Int { max(2 * historyBytes, historyEvents << 9) }
     /// Bytes of replies that a peer may leave unread before its requests wait.
     public var unreadReplies = 256 << 10
     /// Bytes of a peer's lines that wait for their time in a trace or for their turn, before reading from it stops.

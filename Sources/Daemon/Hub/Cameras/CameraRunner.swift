@@ -206,8 +206,12 @@ final class CameraRunner {
         guard !meant.isEmpty else { return }
         catchUp(camera, at: now)
         let time = now - camera.clockStart
+        let isActive =
+            camera.gestures.reports.contains { meant.contains($0.key.feed) }
+            || camera.surfaces.all.contains { $0.isTouched && meant.contains($0.key.feed) }
         for feed in meant.sorted() { camera.cancelGestures(of: feed, at: time) }
-        commitBatch(of: camera, at: time)
+        // Surfaces without fingers end unseen, and disturb no flight.
+        if isActive { commitBatch(of: camera, at: time) }
     }
 
     /// Resumes cameras of another process: motions continue, and gestures of clients that are gone are cancelled.

@@ -62,7 +62,7 @@ final class HostedCamera {
     var playOut: PlayOut?
     /// Whether positions wait for their time.
     var isPresenting: Bool { playOut?.due != nil }
-    private let clock: WallClock
+    let clock: WallClock
     /// The wall clock's time at which its clock was 0, as subscribers have been told.
     var toldClockStart: WallTime?
     /// The last motion that began; `nil` if a replay began it, or a process of a version that did not hand it over.
@@ -95,7 +95,11 @@ final class HostedCamera {
         nameBytes = Array(name.utf8)
         self.moment = moment
         (encoder, clock) = (environment.encoder, environment.clock)
-        self.log = log ?? EventLog(limits: environment.limits, from: moment.seq, memory: environment.memory)
+        self.log =
+            log
+            ?? EventLog(
+                limits: environment.limits, maximumBytes: environment.limits.mostHistoryBytes, from: moment.seq,
+                memory: environment.memory)
         self.inputLog = inputLog
         self.firstSeq = firstSeq
         self.clockStart = clockStart
@@ -289,6 +293,8 @@ final class HostedCamera {
         case .stop:
             stop()
         case .set(let change):
+            // What moves now may go elsewhere: frames computed from the motion would be wrong.
+            lastMotion = nil
             move(.command) { $0.set($0.setup.with(change)) }
         default: break
         }
@@ -582,7 +588,10 @@ final class HostedCamera {
             if readers.clockReaderIsAlone { _ = clockNews() }
             line.answer(.event(.clock(clockMessage)), Span())
         }
-        if kinds.contains(.motion) { line.answer(.event(.motion(motionMessage)), Span()) }
+        if kinds.contains(.motion) {
+            if readers.motionReaderIsAlone { _ = motionNews() }
+            line.answer(.event(.motion(motionMessage)), Span())
+        }
         if kinds.contains(.present) {
             for presentation in toldAhead { line.answer(.event(.present(told(presentation))), Span()) }
         }

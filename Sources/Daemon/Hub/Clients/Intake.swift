@@ -137,6 +137,7 @@ final class Intake {
     private func isBehind(_ peer: Peer) -> Bool {
         !peer.output.pending.isEmpty
             && (peer.backlog > UInt64(parts.limits.historyEvents / 2)
-                || peer.output.pending.contains { $0.isRecorder && $0.backlogBytes > parts.limits.historyBytes / 2 })
+                || peer.output.pending.contains { $0.isRecorder && $0.backlogBytes > parts.limits.historyBytes / 2 }
+                || peer.output.pending.reduce(0) { $0 + $1.copiedBytes } > parts.limits.mostHistoryBytes / 2)
     }
 }

@@ -27,7 +27,9 @@ extension HostedCamera {
         Record(
             name: name, epoch: epoch, isEphemeral: isEphemeral, clockStart: clockStart, firstSeq: firstSeq,
             log: log.record, inputLog: inputLog?.record, moment: moment, leases: leases.record,
-            motion: motionRecord, toldClockStart: toldClockStart)
+            motion: motionRecord,
+            // With a trace's times it may be so far away that no record holds it; then it is told once more.
+            toldClockStart: toldClockStart.flatMap { $0.microseconds.magnitude < 1 << 53 ? $0 : nil })
     }
 
     convenience init(_ record: Record, _ environment: Environment) throws(StateDecoder.Damage) {
@@ -37,7 +39,7 @@ extension HostedCamera {
         guard record.leases?.isPossible != false else { throw StateDecoder.Damage() }
         var moment = record.moment
         try moment.adopt(limits)
-        let log = try EventLog(record.log, limits: limits, memory: memory)
+        let log = try EventLog(record.log, limits: limits, maximumBytes: limits.mostHistoryBytes, memory: memory)
         var inputLog: InputLog?
         if let inputs = record.inputLog {
             inputLog = try InputLog(

@@ -311,7 +311,9 @@ extension HostedCamera {
     /// Writes the current lease, for a subscriber that has not been told of it.
     func writeLease(at now: Double?, to line: inout LineWriter) {
         guard let lease = leases.current else { return }
-        let message = message(of: lease, at: now ?? clockStart + moment.lastTime)
+        // While a replay plays, the camera's own clock stands still.
+        let lastTime = replay == nil ? clockStart + moment.lastTime : clock.present.hub
+        let message = message(of: lease, at: now ?? lastTime)
         line.answer(.event(.leaseTaken(message)), Span())
     }
 

@@ -120,13 +120,15 @@ final class Sender {
     /// Copies the events that wait in some of a peer's subscriptions to its replies. A peer that reads nothing misses
     /// them: copies for each reply would cost more and more.
     func flush(_ subscriptions: some Collection<Subscription>, of peer: Peer) {
-        var backlog = peer.backlog
         let isLate = isLate(peer)
+        // What waits for a peer that is not late is new in this turn, which is limited.
+        let bytes = isLate ? subscriptions.reduce(0) { $0 + $1.copiedBytes } : 0
+        var backlog = (events: peer.backlog, bytes: bytes)
         // Whole histories, copied for hundreds of peers that have fallen behind, would delay all others.
         let isTooMuch =
-            isLate && !turns.hasRoomForCopies
-            && (backlog > Self.few || subscriptions.reduce(0) { $0 + $1.backlogBytes } > 16 << 10)
+            isLate && !turns.hasRoomForCopies && (backlog.events > Self.few || bytes > 16 << 10)
         let isFull = isTooMuch || peer.output.unreadBytes > limits.unreadReplies
+        if bytes > 16 << 10, !isFull { peer.output.reserve(min(bytes, limits.mostHistoryBytes)) }
         for subscription in subscriptions { flush(subscription, backlog: &backlog, isLate, isFull) }
     }
 
@@ -155,19 +157,21 @@ final class Sender {
     }
 
     /// - Parameters:
-    ///   - backlog: the number of events that wait in all of the peer's subscriptions; decreased by this one's.
+    ///   - backlog: what waits in all of the peer's subscriptions; decreased by this one's.
     ///   - isLate: whether the peer has fallen behind.
     ///   - isFull: whether too much was kept before this, for the peer or for all.
-    private func flush(_ subscription: Subscription, backlog: inout UInt64, _ isLate: Bool, _ isFull: Bool) {
+    private func flush(
+        _ subscription: Subscription, backlog: inout (events: UInt64, bytes: Int), _ isLate: Bool, _ isFull: Bool
+    ) {
         guard subscription.backlog > 0 else { return }
         let peer = subscription.peer
         let own = subscription.delivery == .every ? subscription.backlog : 0
-        defer { backlog -= min(own, backlog) }
-        let isCostly = isFull || backlog > UInt64(limits.historyEvents)
-        let bytes = subscription.backlogBytes
+        let bytes = subscription.copiedBytes
+        defer { backlog = (backlog.events - min(own, backlog.events), backlog.bytes - min(bytes, backlog.bytes)) }
+        let isCostly =
+            isFull || backlog.events > UInt64(limits.historyEvents) || backlog.bytes > limits.mostHistoryBytes
         if isCostly || subscription.readsInputs && bytes > limits.historyBytes { subscription.giveUp() }
         announce(subscription)
-        if bytes > 16 << 10, own > 0, subscription.backlog > 0 { peer.output.reserve(bytes) }
         var end = subscription.cursor
         subscription.gather(room: .max) { run in
             turns.add(bytes: unsafe run.bytes.count)

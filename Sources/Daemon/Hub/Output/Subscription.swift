@@ -119,6 +119,8 @@ final class Subscription {
 
     /// The size of the backlog in bytes.
     var backlogBytes: Int { log.byteCount(from: max(cursor, log.first)) }
+    /// How many of them a reader gets in any case: with `latest`, positions are left out.
+    var copiedBytes: Int { delivery == .every ? backlogBytes : 0 }
 
     /// Sends the camera's input from now on; what was waiting has been flushed.
     func startInput() {

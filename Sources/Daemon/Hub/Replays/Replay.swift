@@ -185,7 +185,7 @@ final class Replay {
     /// Returns its position in the trace; during a seek, the target.
     func position(at now: Double) -> Double {
         if let seek { return seek.target }
-        let next: Double? = if case .time(_, let next) = wait { next } else { nil }
+        let next: Double? = if case .time(_, let next) = wait { next ?? run.time } else { nil }
         return clock.position(at: now, after: run.time, before: next)
     }
 

@@ -295,7 +295,7 @@ final class Replays {
             guard isAgain else { return sendStatus(of: replay, at: now) }
             replay.round = 1
             begin(replay, at: now)
-        case .stepReplay(let count):
+        case .stepReplay(let count) where !replay.isAtEnd:
             replay.clock.hold(at: replay.position(at: now))
             (replay.phase, replay.wait) = (.stepping(left: UInt64(count)), .turn)
         case .seekReplay(let target):

@@ -360,4 +360,19 @@ import Testing
         let problem = #expect(throws: StoredTrace.Problem.self) { _ = try StoredTrace("a", Array(text.utf8)) }
         #expect(problem?.line == line)
     }
+
+    @Test func clientThatOnceTouchedTheCameraAndALeaseDoNotStopTheFlightHome() throws {
+        visitor.send(Self.home)
+        let guest = host.connect()
+        guest.send(#"{"type":"touch","touches":[{"id":1,"x":100,"y":100}]}"#)
+        guest.send(#"{"type":"touch","touches":[]}"#)
+        guest.send(Self.move)
+        host.pass(5200)
+        guest.close()
+        host.turn()
+        visitor.send(#"{"type":"take-lease","forMs":60000}"#)
+        _ = watcher.lines()
+        host.pass(1000)
+        #expect(try events().last?.zoom == 9)
+    }
 }

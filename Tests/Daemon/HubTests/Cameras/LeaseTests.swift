@@ -312,4 +312,21 @@ import TestSupport
         #expect(try watcher.types() == ["lease-ended", "lease-taken"])
         #expect(try next.types() == ["lease"])
     }
+
+    @Test func readerThatMissedALeaseDuringATraceIsToldHowLongItLasts() throws {
+        let host = HubHost { ($0.historyEvents, $0.historyBytes) = (32, 4096) }
+        let (owner, watcher) = (host.connect(), host.subscriber(#","events":["lease","camera-changed"]"#))
+        watcher.makeRoom(0)
+        owner.send(#"{"type":"take-lease","forMs":60000}"#)
+        owner.send(#"{"type":"trace","version":1,"speed":"max"}"#)
+        for step in 0..<200 {
+            owner.send(#"{"type":"move","timeMs":\#(step * 1000),"update":{"kind":"scroll-by","x":10,"y":0}}"#)
+        }
+        watcher.readOn()
+        let told = try watcher.newMessages()
+        #expect(told.contains { $0["type"]?.string == "lagged" })
+        let lease = try #require(told.last { $0["type"]?.string == "lease-taken" })
+        let left = try #require(lease["untilMs"]?.number) - #require(lease["timeMs"]?.number)
+        #expect((59_000...60_000).contains(left), "\(lease.text)")
+    }
 }

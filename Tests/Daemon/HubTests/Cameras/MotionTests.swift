@@ -199,4 +199,17 @@ private let cases = [
             #expect(wrong != line && (try? ServerLine(line: wrong.utf8)) == nil, "\(new)")
         }
     }
+
+    @Test func motionIsToldOnceAndNoMoreWhenASettingMayChangeIt() throws {
+        hand.send(#"{"type":"animate","camera":"c","update":{"kind":"zoom-to","zoom":12},"durationMs":1000}"#)
+        host.pass(300)
+        let late = host.connect()
+        late.send(#"{"type":"subscribe","camera":"c","events":["motion"]}"#)
+        host.pass(200)
+        #expect(try motions(late).count == 1)
+        hand.send(#"{"type":"set-zoom-range","camera":"c","maxZoom":11}"#)
+        #expect(try motions(late).map { $0.motion == nil } == [true])
+        host.pass(1000)
+        #expect(try motions(late).isEmpty)
+    }
 }

@@ -338,4 +338,16 @@ import Testing
         // No client records any more.
         #expect(host.histories.count == 1)
     }
+
+    @Test func traceWithTheLatestTimesIsHandedOver() throws {
+        host.wallTime = { 1_764_115_264_000 + $0 }
+        let (owner, reader) = (host.connect(), host.subscriber(#","events":["clock"]"#))
+        for line in [
+            #"{"type":"trace","version":1,"speed":"max"}"#, #"{"type":"move","timeMs":0,"update":{"kind":"zoom-in"}}"#,
+            #"{"type":"move","timeMs":1e14,"update":{"kind":"zoom-in"}}"#, #"{"type":"trace-end"}"#,
+            #"{"type":"move","update":{"kind":"zoom-in"}}"#,
+        ] { owner.send(line) }
+        try host.handOver()
+        #expect(try reader.ask(#"{"type":"ping"}"#)["type"]?.string == "pong")
+    }
 }

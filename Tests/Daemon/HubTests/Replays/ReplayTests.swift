@@ -285,4 +285,16 @@ enum Traces {
         #expect(lines.map { $0["type"]?.string } == ["error", "trace-ended"])
         #expect(lines.last?["rejected"]?.number == 1)
     }
+
+    @Test func stepAtTheEndLeavesTheCameraFree() throws {
+        let host = HubHost()
+        let (owner, other) = (host.connect(), host.connect())
+        for line in [
+            #"{"type":"trace","version":1,"speed":"max","pauseAtEnd":true}"#,
+            #"{"type":"move","timeMs":0,"update":{"kind":"zoom-in"}}"#, #"{"type":"trace-end"}"#,
+        ] { owner.send(line) }
+        let steps = #"{"type":"step-replay","id":1}"# + "\n" + #"{"type":"move","id":2,"update":{"kind":"zoom-in"}}"#
+        other.send(steps)
+        #expect(try other.newMessages().map { $0["type"]?.string } == ["ok", "ok"])
+    }
 }

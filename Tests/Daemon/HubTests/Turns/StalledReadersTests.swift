@@ -350,4 +350,37 @@ import Testing
         let told = try recorder.newMessages()
         #expect(told.last?["line"]?["type"]?.string == "trace")
     }
+
+    /// Lines of 40 markers, each long once its label is escaped.
+    private func feedMarkers(_ lines: Int, to cameras: [String]) {
+        let (feed, label) = (host.connect(), String(repeating: #"\u0001"#, count: 200))
+        for camera in cameras {
+            let marker = #"{"type":"marker","camera":"\#(camera)","label":"\#(label)"}"#
+            let line = "[" + Array(repeating: marker, count: 40).joined(separator: ",") + "]"
+            for _ in 0..<lines { feed.send(line) }
+        }
+    }
+
+    @Test func readerOfManyCamerasIsNotCopiedMoreBytesThanAHistoryHas() throws {
+        // The lines of each camera are fewer than its history holds.
+        let (reader, cameras) = (host.connect(), (0..<40).map { "c\($0)" })
+        for camera in cameras { reader.send(#"{"type":"subscribe","camera":"\#(camera)","events":["gesture"]}"#) }
+        reader.compact()
+        reader.makeRoom(0)
+        feedMarkers(5, to: cameras)
+        reader.send(#"{"type":"ping"}"#)
+        let limits = Limits()
+        #expect(reader.peer.output.unreadBytes < limits.mostHistoryBytes + limits.unreadReplies)
+        reader.readOn()
+        sendAll()
+        #expect(try reader.types().last == "pong")
+    }
+
+    @Test func historyOfLongLinesIsLimitedInBytes() {
+        let reader = host.subscriber(#","events":["marker"]"#)
+        feedMarkers(100, to: ["main"])
+        #expect(reader.received.count > 4 << 20)
+        let bytes = host.hub.parts.registry.camera(named: "main").map { $0.log.byteCount(from: $0.log.first) }
+        #expect(bytes ?? .max <= (2 << 20) + 2048, "\(bytes ?? -1)")
+    }
 }
