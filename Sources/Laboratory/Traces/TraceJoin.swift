@@ -10,6 +10,9 @@ extension Trace {
     /// - Throws: `TraceError` if a header cannot be played.
     package static func joined(_ traces: some Collection<Trace>) throws -> Trace {
         var joined: Trace?
+        // The number of surfaces in the traces so far. Each trace gets surfaces of its own: what fingers do depends on
+        // the taps and throws before, and on the surface's clock.
+        var surfaces = 0
         // The camera and the time when the traces so far are over.
         var rest: (header: TraceHeader, timeMs: Double)?
         for trace in traces {
@@ -23,21 +26,27 @@ extension Trace {
             recorder.finish()
             let beginning = try decoded(recorder.header)
             var offset = 0.0
+            let known = surfaces
             if let rest {
                 offset = rest.timeMs
                 if let change = try change(from: rest.header, to: beginning, timeMs: offset) {
                     joined?.lines.append(Line(change))
                 }
-                for var line in recorder.lines {
-                    line.mapObjects { object in
-                        if let time = object["timeMs"]?.number { object["timeMs"] = .number(time + offset) }
-                    }
-                    joined?.lines.append(line)
-                }
             } else {
                 var header = trace.header
                 try header.set(["fromMs", "untilMs", "durationMs"].map { ($0, nil) })
-                joined = Trace(header: header, lines: recorder.lines)
+                joined = Trace(header: header)
+            }
+            for var line in recorder.lines {
+                line.mapObjects { object in
+                    if let time = object["timeMs"]?.number { object["timeMs"] = .number(time + offset) }
+                    guard object["type"]?.string == "touch" else { return }
+                    // A recorder numbers surfaces from 0, and omits the 0.
+                    let surface = known + Int(object["surface"]?.number ?? 0)
+                    if surface > 0 { object["surface"] = .number(Double(surface)) }
+                    surfaces = max(surfaces, surface + 1)
+                }
+                joined?.lines.append(line)
             }
             try recorder.record()
             // Times have three decimals; this is later than all of them, whatever was omitted.

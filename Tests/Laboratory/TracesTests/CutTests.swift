@@ -232,7 +232,28 @@ private struct RandomTrace {
     @Test(arguments: UInt64(1)...8)
     func joinedTracesMakeThePositionsThatEachMakesAlone(seed: UInt64) throws {
         var generator = RandomTrace(seed: seed)
-        let traces = try (0..<3).map { _ in try generator.trace(lines: 40) }
+        try check((0..<3).map { _ in try generator.trace(lines: 40) }, "seed \(seed)")
+    }
+
+    /// One trace's tap is no first tap of the next one's, nor does its throw go on there.
+    @Test func joinedFingersDoWhatTheyDoAlone() throws {
+        func fingers(_ steps: [(timeMs: Int, x: Int)], inertia: Bool = true) throws -> Trace {
+            let touches = steps.dropLast().map { #"[{"id":1,"x":\#($0.x),"y":400}]"# } + ["[]"]
+            return try Trace(
+                ([#"{"type":"trace","version":1,"gestures":{"inertia":\#(inertia)}}"#]
+                    + zip(steps, touches).map { #"{"type":"touch","timeMs":\#($0.timeMs),"touches":\#($1)}"# })
+                    .joined(separator: "\n").utf8)
+        }
+        let tap = try fingers([(0, 100), (50, 100)])
+        let pan = (0...20).map { (timeMs: $0 * 10, x: 100 + $0 * 10) }
+        let (fling, stop) = (try fingers(pan), try fingers(pan, inertia: false))
+        for traces in [[tap, tap], [tap, fling], [fling, fling, tap, fling], [stop, stop]] {
+            try check(traces, "\(traces.map(\.lines.count))")
+        }
+    }
+
+    /// Checks that traces joined make the positions that each makes alone.
+    private func check(_ traces: [Trace], _ name: String) throws {
         let joined = try Trace.joined(traces)
         let alone = try traces.map(changes)
         let found = try changes(joined)
@@ -240,7 +261,7 @@ private struct RandomTrace {
         var rest = found[...]
         for (index, part) in alone.enumerated() {
             if index > 0, rest.count > part.count, rest.first?.position != part.first?.position { rest.removeFirst() }
-            #expect(rest.prefix(part.count).map(\.position) == part.map(\.position), "seed \(seed), trace \(index)")
+            #expect(rest.prefix(part.count).map(\.position) == part.map(\.position), "\(name), trace \(index)")
             rest = rest.dropFirst(part.count)
         }
         #expect(rest.isEmpty)
