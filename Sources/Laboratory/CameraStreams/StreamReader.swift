@@ -17,14 +17,16 @@ package struct StreamError: Error, Equatable, CustomStringConvertible {
 /// Reads a stream line by line.
 package final class StreamReader {
     private enum Field: UInt8, CaseIterable {
-        case type, timeMs, time, durationMs, position, target, latitude, longitude, zoom, bearing, viewingAngle, angle
-
-        static let names = WordTable(allCases.map { "\($0)" })
+        case type, durationMs, position, target
     }
+
+    /// The names of numbers, with the columns that they name.
+    private static let numbers = Table.Column.allCases.flatMap { column in column.names.map { (column, $0) } }
+    private static let names = WordTable(Field.allCases.map { "\($0)" } + numbers.map(\.1))
 
     /// The stream as far as it has been read.
     package private(set) var stream = CameraStream()
-    private var tape = JSONTape(names: Field.names)
+    private var tape = JSONTape(names: StreamReader.names)
     private var table: Table?
     /// The time of the first line that has one, in milliseconds.
     private var origin: Double?
@@ -37,7 +39,7 @@ package final class StreamReader {
         if line.first == UInt8(ascii: "{") {
             guard let object = (try? JSONValue(line))?.object else { return false }
             if let type = object["type"]?.string { return streamTypes.contains(type) }
-            return object["position"] != nil || object["latitude"] != nil
+            return object["position"] != nil || Table.Column.latitude.names.contains { object[$0] != nil }
         }
         return (try? Table(String(decoding: line, as: UTF8.self), line: 1)) != nil
     }
@@ -62,7 +64,7 @@ package final class StreamReader {
         let type = child(0, .type).map { JSONText.text(line.span, tape[$0].text) }
         switch type {
         case MessageType.traceEnded.rawValue:
-            if let duration = member(0, .durationMs) { stream.ended(at: duration) }
+            if let node = child(0, .durationMs) { stream.ended(at: try number(node, "durationMs")) }
             return
         case MessageType.lagged.rawValue: throw wrong("events were missed here: the stream is incomplete")
         case MessageType.subscribed.rawValue:
@@ -74,10 +76,11 @@ package final class StreamReader {
         case let type? where !Self.streamTypes.contains(type): return
         default: break
         }
-        guard let node = child(0, .position) ?? (child(0, .latitude).map { _ in 0 }) else {
+        let node = child(0, .position) ?? 0
+        if node == 0, try member(0, .latitude) == nil {
             throw wrong("position is missing: it is where the camera is")
         }
-        guard let timeMs = member(0, .timeMs) ?? member(0, .time) else {
+        guard let timeMs = try member(0, .time) else {
             throw wrong("timeMs is missing: it is the time in milliseconds")
         }
         let position = try position(node)
@@ -93,23 +96,29 @@ package final class StreamReader {
 
     private func child(_ object: Int, _ field: Field) -> Int? { tape.child(of: object, name: field.rawValue) }
 
-    private func member(_ object: Int, _ field: Field) -> Double? {
-        guard let node = child(object, field), tape[node].kind == .number, tape[node].number.isFinite else {
-            return nil
+    /// Returns a number by the names of a column of a table; `nil` if it has none of them.
+    private func member(_ object: Int, _ column: Table.Column) throws(StreamError) -> Double? {
+        for (index, name) in Self.numbers.enumerated() where name.0 == column {
+            guard let node = tape.child(of: object, name: UInt8(Field.allCases.count + index)) else { continue }
+            return try number(node, name.1)
         }
+        return nil
+    }
+
+    private func number(_ node: Int, _ name: String) throws(StreamError) -> Double {
+        guard tape[node].kind == .number, tape[node].number.isFinite else { throw wrong("\(name) must be a number") }
         return tape[node].number
     }
 
     private func position(_ node: Int) throws(StreamError) -> CameraPosition {
         let place = child(node, .target) ?? node
-        guard let latitude = member(place, .latitude), let longitude = member(place, .longitude) else {
+        guard let latitude = try member(place, .latitude), let longitude = try member(place, .longitude) else {
             throw wrong("latitude and longitude must be numbers")
         }
-        guard let zoom = member(node, .zoom) else { throw wrong("zoom must be a number") }
+        guard let zoom = try member(node, .zoom) else { throw wrong("zoom must be a number") }
         return CameraPosition(
             target: LatLng(latitude: latitude, longitude: longitude), zoom: zoom,
-            bearing: member(node, .bearing) ?? 0,
-            viewingAngle: member(node, .viewingAngle) ?? member(node, .angle) ?? 0)
+            bearing: try member(node, .bearing) ?? 0, viewingAngle: try member(node, .angle) ?? 0)
     }
 
     private func since(_ timeMs: Double) throws(StreamError) -> Double {
@@ -134,18 +143,18 @@ package final class StreamReader {
 
 /// The columns of a table of positions.
 struct Table {
-    private enum Column: CaseIterable {
+    enum Column: CaseIterable {
         case time, latitude, longitude, zoom, bearing, angle
 
-        /// The accepted names of the column, in lower case.
+        /// The accepted names of the column, the usual one first. A table may have them in any case.
         var names: [String] {
             switch self {
-            case .time: ["time", "timems", "time_ms", "timestamp", "t"]
+            case .time: ["timeMs", "time", "time_ms", "timestamp", "t"]
             case .latitude: ["latitude", "lat"]
             case .longitude: ["longitude", "lng", "lon", "long"]
             case .zoom: ["zoom"]
             case .bearing: ["bearing", "heading"]
-            case .angle: ["angle", "viewingangle", "viewing_angle", "tilt", "pitch"]
+            case .angle: ["viewingAngle", "angle", "viewing_angle", "tilt", "pitch"]
             }
         }
 
@@ -159,7 +168,10 @@ struct Table {
     init(_ header: String, line: Int) throws(StreamError) {
         separator = [",", ";", "\t"].first { header.contains($0) } ?? ","
         let names = Self.cells(header.drop { $0 == "\u{feff}" }, separator).map { $0.lowercased() }
-        for column in Column.allCases { columns[column] = names.firstIndex { column.names.contains($0) } }
+        for column in Column.allCases {
+            let known = column.names.map { $0.lowercased() }
+            columns[column] = names.firstIndex(where: known.contains)
+        }
         for column in Column.allCases where column.isNeeded && columns[column] == nil {
             throw StreamError(
                 line: line,

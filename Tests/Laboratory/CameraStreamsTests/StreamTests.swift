@@ -58,10 +58,23 @@ func eastward(_ count: Int, zoom: Double = 10, step: Double = 20, startMs: Doubl
     }
 
     @Test(arguments: [
+        #"{"timeMs":0,"latitude":1,"longitude":2,"zoom":3,"heading":40,"tilt":50}"#,
+        #"{"timestamp":0,"lat":1,"lng":2,"zoom":3,"bearing":40,"pitch":50}"#,
+        #"{"t":0,"position":{"target":{"lat":1,"lon":2},"zoom":3,"heading":40,"angle":50}}"#,
+    ])
+    func logsInJSONHaveTheNamesOfTables(_ line: String) throws {
+        let position = CameraPosition(
+            target: LatLng(latitude: 1, longitude: 2), zoom: 3, bearing: 40, viewingAngle: 50)
+        #expect(try stream(line).last?.position == position)
+    }
+
+    @Test(arguments: [
         ("time,latitude,zoom\n", 1, "longitude"), ("time,lat,lng,zoom\n0,1,2,3\n20,1,x,3", 3, "longitude"),
         ("time,lat,lng,zoom\n20,1,2,3\n0,1,2,3", 3, "back"), (#"{"type":"idle","timeMs":1}"#, 1, "position"),
         (#"{"position":{"latitude":1,"longitude":2,"zoom":3}}"#, 1, "timeMs"),
         (#"{"timeMs":1,"position":{"target":{"latitude":1},"zoom":3}}"#, 1, "longitude"),
+        (#"{"timeMs":1,"latitude":1,"longitude":2,"zoom":3,"bearing":"4"}"#, 1, "bearing must be a number"),
+        (#"{"timeMs":1,"latitude":1,"longitude":2,"zoom":3,"tilt":null}"#, 1, "tilt must be a number"),
         (#"{"type":"lagged","missed":3}"#, 1, "missed"), ("{", 1, "column"),
     ])
     func whatIsNoStreamIsNamed(_ text: String, line: Int, word: String) throws {
