@@ -270,6 +270,24 @@ import Testing
         #expect(reading.reader.device?.y == DeviceAxis(minimum: -3, maximum: 1062, resolution: 21))
     }
 
+    /// The file has one device after the other, each from the beginning of the recording on.
+    @Test func libinputRecordOfSeveralDevicesIsOneRecording() {
+        func device(_ number: Int, _ id: Int) -> String {
+            """
+            - node: /dev/input/event\(number)
+              events:
+              - evdev:
+                - [  \(id), 0, 3,  57, 7]
+                - [  \(id), 0, 3,  53, \(id)]
+                - [  \(id), 0, 3,  54, \(id)]
+                - [  \(id), 0, 0,   0, 0]
+
+            """
+        }
+        let reading = Reading("# libinput record\n" + device(1, 9) + device(2, 3) + device(3, 5))
+        #expect(reading.told == ["9000: 1@9,9", "9000: x"] && reading.notes[.recordingFollows] == 0)
+    }
+
     // MARK: Gestures
 
     private func told(_ reading: Reading) -> [String] {

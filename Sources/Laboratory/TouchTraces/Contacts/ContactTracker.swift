@@ -31,7 +31,8 @@ struct ContactTracker {
     /// Handles an event, and returns whether it completed a frame.
     @inline(__always)
     mutating func handle(_ event: InputEvent, _ heads: DeviceHeads, _ notes: inout RecordingNotes) -> Bool {
-        if begun == nil, clock.isSetBack(to: event.time), startOver(&notes) {
+        // Another device may have a clock of its own.
+        if begun == nil, clock.isSetBack(to: event.time), device == nil || event.device == device, startOver(&notes) {
             // The frame ends the previous recording; a report alone adds nothing to the next one.
             if !event.isReport { _ = takeNext(event, heads, &notes) }
             return true
