@@ -501,6 +501,19 @@ import Testing
         #expect(reading.notes.damaged.map(\.line) == [13])
     }
 
+    private func motion(_ action: String, _ pointers: String, _ time: Int) -> String {
+        "MotionEvent { action=ACTION_\(action), \(pointers), eventTime=\(time) }\n"
+    }
+
+    @Test func fingersOfOneMillisecondAreNoRepetition() {
+        let pointers = (0...2).map { "id[\($0)]=\($0), x[\($0)]=\($0), y[\($0)]=5" }
+        let reading = Reading(
+            motion("DOWN", pointers[0], 10)
+                + (1...2).map { motion("POINTER_DOWN(\($0))", pointers[...$0].joined(separator: ", "), 20) }.joined()
+                + (1...2).map { motion("POINTER_DOWN(\($0))", pointers[...$0].joined(separator: ", "), 20) }[1])
+        #expect(reading.frames.map(\.contacts.count) == [1, 2, 3, 0])
+    }
+
     /// Newer versions omit zeros, and the time as well.
     @Test func motionEventsWithoutTimesAreReadAtARate() {
         let text =

@@ -22,7 +22,7 @@ struct MotionEvents {
     private var count: Int?
     private var timeMs: Int?
     /// The last event, to skip repetitions: each view may log it again, with positions of its own.
-    private var last: (action: Action, timeMs: Int)?
+    private var last: (action: Action, timeMs: Int, ids: [Int])?
 
     /// Android's maximum number of pointers.
     private static let most = 16
@@ -43,8 +43,9 @@ struct MotionEvents {
         if action == .other { return }
         let time: Int
         if let timeMs {
-            if let last, last == (action, timeMs) { return }
-            last = (action, timeMs)
+            let ids = pointers.map(\.id)
+            if let last, last == (action, timeMs, ids) { return }
+            last = (action, timeMs, ids)
             time = timeMs * 1000
         } else {
             guard let step = fingers.nextStep() else { throw Damaged(isTimeless: true) }
