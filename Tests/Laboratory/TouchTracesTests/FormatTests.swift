@@ -514,6 +514,12 @@ import Testing
         #expect(reading.frames.map(\.contacts.count) == [1, 2, 3, 0])
     }
 
+    @Test func aMotionEventIsFoundBehindATagOfItsName() {
+        let line = "01-01 00:00:00.000  1  1 D MotionEvent: " + motion("DOWN", "x[0]=1, y[0]=2", 10)
+        #expect(Reading(line).told == ["10: 1@1,2", "10: x"])
+        #expect(Reading(motion("DOWN", "x[0]=1, y[0]=2", 10) + line.replacing("=10", with: "=20")).frames.count == 3)
+    }
+
     /// Newer versions omit zeros, and the time as well.
     @Test func motionEventsWithoutTimesAreReadAtARate() {
         let text =

@@ -76,9 +76,12 @@ struct MotionEvents {
 
     /// Skips to just after the brace.
     private static func begin(_ line: Span<UInt8>, _ index: inout Int) -> Bool {
-        guard Scan.find("MotionEvent", line, &index) else { return false }
-        Scan.space(line, &index)
-        return Scan.byte(UInt8(ascii: "{"), line, &index)
+        // The log's tag may be the same word.
+        while Scan.find("MotionEvent", line, &index) {
+            Scan.space(line, &index)
+            if Scan.byte(UInt8(ascii: "{"), line, &index) { return true }
+        }
+        return false
     }
 
     /// Reads `name=value` pairs up to the brace. Returns whether they are a whole event.
