@@ -520,6 +520,15 @@ import Testing
         #expect(Reading(motion("DOWN", "x[0]=1, y[0]=2", 10) + line.replacing("=10", with: "=20")).frames.count == 3)
     }
 
+    @Test func aFingerThatTurnsOutToBeAPalmIsCancelled() {
+        let two = "id[0]=0, x[0]=1, y[0]=1, id[1]=1, x[1]=2, y[1]=2"
+        let reading = Reading(
+            motion("DOWN", "x[0]=1, y[0]=1", 10) + motion("POINTER_DOWN(1)", two, 20)
+                + motion("MOVE", two + ", toolType[1]=TOOL_TYPE_PALM", 30) + motion("MOVE", two, 40)
+                + motion("UP", "x[0]=1, y[0]=1, toolType[0]=TOOL_TYPE_PALM", 50))
+        #expect(reading.told == ["10: 1@1,1", "20: 1@1,1 2@2,2", "30: x", "40: 3@1,1 4@2,2", "50: x"])
+    }
+
     /// Newer versions omit zeros, and the time as well.
     @Test func motionEventsWithoutTimesAreReadAtARate() {
         let text =

@@ -85,8 +85,27 @@ private func told(_ frames: [(Double, [String])]) -> [String] { Reading(evemu(fr
                 (0, ["slot 0", "id 1", "x 1", "y 1"]), (10, ["slot 1", "id 2", "tool 2", "x 9", "y 9"]),
                 (20, ["slot 0", "tool 2"]), (30, ["tool 0"]), (40, ["id -1", "slot 1", "id -1"]), (50, ["id 3"]),
             ]))
-        #expect(reading.told == ["0: 1@1,1", "10: 1@1,1", "20:", "30: 3@1,1", "40:", "50:"])
+        #expect(reading.told == ["0: 1@1,1", "10: 1@1,1", "20: x", "30: 3@1,1", "40:", "50:"])
         #expect(reading.notes[.palm] == 3)
+    }
+
+    /// It and the others are cancelled; those land again.
+    @Test func aFingerThatTurnsOutToBeAPalmIsCancelled() {
+        #expect(
+            told([
+                (0, ["slot 0", "id 1", "x 1", "y 1", "slot 1", "id 2", "x 2", "y 2"]), (10, ["tool 2"]),
+                (20, ["slot 0", "x 3"]), (30, ["slot 1", "id -1"]), (40, ["slot 0", "tool 2", "id -1"]),
+            ]) == ["0: 1@1,1 2@2,2", "10: x", "20: 3@3,1", "30: 3@3,1", "40: x"])
+        for (a, b) in [("id 0", "id 1"), ("size 1", "size 1")] {
+            #expect(
+                told([
+                    (0, ["x 1", "y 1", a, "contact", "x 90", "y 1", b, "contact"]),
+                    (10, ["x 1", "y 1", a, "contact", "x 90", "y 1", b, "tool 2", "contact"]),
+                    (20, ["x 2", "y 1", a, "contact", "x 90", "y 1", b, "tool 2", "contact"]),
+                    (30, ["x 90", "y 1", b, "tool 2", "contact"]), (40, ["x 90", "y 1", b, "contact"]),
+                    (50, ["contact"]),
+                ]) == ["0: 1@1,1 2@90,1", "10: x", "20: 3@2,1", "30:", "40: 4@90,1", "50:"])
+        }
     }
 
     @Test func slotsThatCannotBeAreNotFollowed() {
@@ -136,7 +155,7 @@ private func told(_ frames: [(Double, [String])]) -> [String] { Reading(evemu(fr
                 (0, ["x 0", "y 0", "contact", "x 9", "y 9", "touch 1"]), (10, ["other 1"]),
                 (20, ["x 1", "y 0", "size 4", "contact", "x 9", "y 9", "size 0", "contact"]),
                 (30, ["x 1", "y 0", "tool 2", "contact"]), (40, ["x 1", "y 0", "contact"]), (50, ["pressure 0"]),
-            ]) == ["0: 1@0,0 2@9,9", "10: 1@0,0 2@9,9", "20: 1@1,0", "30:", "40: 3@1,0", "50:"])
+            ]) == ["0: 1@0,0 2@9,9", "10: 1@0,0 2@9,9", "20: 1@1,0", "30: x", "40: 3@1,0", "50:"])
     }
 
     // MARK: One finger

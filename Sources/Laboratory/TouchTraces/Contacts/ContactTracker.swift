@@ -137,11 +137,17 @@ struct ContactTracker {
         frame.isImplied = false
         if isDropping { return cancel() }
         switch mode {
-        case .slots: slots.append(to: &frame.contacts, &numbers, &notes)
-        case .wholeFrames: wholeFrames.append(to: &frame.contacts, &numbers, &notes)
+        case .slots:
+            frame.isCancelled = slots.hasLost(one: before, &numbers)
+            slots.append(to: &frame.contacts, &numbers, &notes)
+        case .wholeFrames: frame.isCancelled = wholeFrames.append(to: &frame.contacts, &numbers, &notes)
         case .single: single.append(to: &frame.contacts)
         }
-        notes.count(frame, after: before)
+        if frame.isCancelled {
+            frame.contacts.removeAll(keepingCapacity: true)
+        } else {
+            notes.count(frame, after: before)
+        }
         return true
     }
 

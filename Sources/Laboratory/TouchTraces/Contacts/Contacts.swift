@@ -115,6 +115,16 @@ struct SlotContacts {
         if isHidden { notes.add(quirk) } else { slots[slot].number = numbers.next() }
     }
 
+    /// Returns whether one of the fingers before has turned out to be a palm. The others took part in its gesture: they
+    /// land again.
+    mutating func hasLost(one before: [Contact], _ numbers: inout ContactNumbers) -> Bool {
+        guard slots.contains(where: { slot in slot.isPalm && before.contains { $0.id == slot.number } }) else {
+            return false
+        }
+        for index in slots.indices where !slots[index].isPalm { slots[index].number = numbers.next() }
+        return true
+    }
+
     /// Lifts the fingers that were down before: they have no id to lift by, and go when the last finger does.
     mutating func liftUnnamed() {
         for index in slots.indices where slots[index].state == .down && slots[index].trackingID < 0 {
@@ -171,6 +181,8 @@ struct WholeFrameContacts {
     private var before: [Report] = []
     /// Whether the frame says anything about contacts, even that there are none.
     private var isTold = false
+    /// Whether a finger of the frame before is a palm in this one.
+    private var hasLost = false
     /// Whether the frame says that no finger is left, as drivers do that omit the empty SYN_MT_REPORT.
     var isLifted = false
 
@@ -204,14 +216,15 @@ struct WholeFrameContacts {
         isTold = true
         defer { report = Report() }
         guard report.x != nil, report.y != nil, report.size > 0, reports.count < Self.most else { return }
-        if report.isPalm { return notes.add(.palm) }
+        if report.isPalm { notes.add(.palm) }
         if report.isHovering { return notes.add(.hovering) }
         reports.append(report)
     }
 
+    /// Appends the contacts. Returns whether one of those before has turned out to be a palm; the others land again.
     mutating func append(
         to contacts: inout [Contact], _ numbers: inout ContactNumbers, _ notes: inout RecordingNotes
-    ) {
+    ) -> Bool {
         // The last SYN_MT_REPORT may be missing.
         if report.x != nil, report.y != nil { endContact(&notes) }
         if isTold || isLifted {
@@ -219,25 +232,31 @@ struct WholeFrameContacts {
             swap(&before, &reports)
             reports.removeAll(keepingCapacity: true)
         }
-        isTold = false
-        isLifted = false
-        for report in before {
+        defer { (isTold, isLifted, hasLost) = (false, false, false) }
+        for index in before.indices where !before[index].isPalm {
+            if hasLost { before[index].number = numbers.next() }
+            let report = before[index]
             contacts.append(Contact(id: report.number, x: Double(report.x ?? 0), y: Double(report.y ?? 0)))
         }
+        return hasLost
     }
 
     // MARK: Identity
 
     private mutating func identify(_ numbers: inout ContactNumbers) {
         for index in reports.indices where reports[index].id >= 0 {
-            if let same = before.firstIndex(where: { $0.id == reports[index].id }) { match(index, same) }
+            if let same = before.firstIndex(where: { $0.id == reports[index].id }) {
+                match(index, same, &numbers)
+            }
         }
-        while let (index, nearest) = nearestPair() { match(index, nearest) }
+        while let (index, nearest) = nearestPair() { match(index, nearest, &numbers) }
         for index in reports.indices where reports[index].number == 0 { reports[index].number = numbers.next() }
     }
 
-    private mutating func match(_ index: Int, _ old: Int) {
-        reports[index].number = before[old].number
+    private mutating func match(_ index: Int, _ old: Int, _ numbers: inout ContactNumbers) {
+        let wasPalm = before[old].isPalm
+        reports[index].number = wasPalm && !reports[index].isPalm ? numbers.next() : before[old].number
+        hasLost = hasLost || reports[index].isPalm && !wasPalm
         before.remove(at: old)
     }
 

@@ -51,12 +51,12 @@ struct MotionEvents {
             guard let step = fingers.nextStep() else { throw Damaged(isTimeless: true) }
             time = step
         }
-        try follow(action, &fingers)
-        fingers.complete(atMicroseconds: time, isCancelled: action == .cancel)
+        let hasLost = try follow(action, &fingers)
+        fingers.complete(atMicroseconds: time, isCancelled: hasLost || action == .cancel)
     }
 
-    /// Updates the fingers from the pointers.
-    private mutating func follow(_ action: Action, _ fingers: inout FingerFrames) throws(Damaged) {
+    /// Updates the fingers from the pointers. Returns whether one of them has turned out to be a palm.
+    private mutating func follow(_ action: Action, _ fingers: inout FingerFrames) throws(Damaged) -> Bool {
         var isThere = pointers
         switch action {
         case .up, .cancel: isThere = []
@@ -67,9 +67,12 @@ struct MotionEvents {
         let palms = isThere.count { $0.isPalm }
         if palms > 0, action == .down || action == .pointerDown { fingers.notes.add(.palm, palms) }
         isThere.removeAll { $0.isPalm }
+        let lost = pointers.filter { $0.isPalm && fingers.isDown(Double($0.id)) }
+        for pointer in lost { fingers.lose(Double(pointer.id)) }
         let touches = isThere.map { WebValue.Touch(identifier: Double($0.id), x: $0.x ?? 0, y: $0.y ?? 0) }
         if action == .move { fingers.notes.add(.downBefore, touches.count { !fingers.isDown($0.identifier) }) }
         try fingers.set(touches)
+        return !lost.isEmpty
     }
 
     // MARK: Text
