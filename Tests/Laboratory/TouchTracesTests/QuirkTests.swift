@@ -293,6 +293,9 @@ private func told(_ frames: [(Double, [String])]) -> [String] { Reading(evemu(fr
         let headed = Reading("# EVEMU 1.3\n" + one + "# EVEMU 1.3\n" + later)
         #expect(headed.told == ["10000: 1@1,1", "10010: 1@2,1", "10010: x", "20000: 2@7,7", "20010:"])
         #expect(headed.notes[.recordingFollows] == 1)
+        // Its clock goes on even if both are shorter than what a clock may go back.
+        let short = "# EVEMU 1.3\n" + evemu([(0, ["id 0", "x 1", "y 1"]), (40, ["x 2"]), (90, ["id -1"])])
+        #expect(Reading(short + short).frames.map(\.time) == [0, 40, 90, 90, 130, 180].map { $0 * 1000 })
     }
 
     @Test func aFingerThatAppearsAfterALaterOneIsCounted() throws {

@@ -169,6 +169,7 @@ struct ContactTracker {
         // Time and the numbers of contacts go on.
         var next = ContactTracker()
         (next.frame, next.before, next.clock, next.numbers) = (frame, before, clock, numbers)
+        next.clock.beginAnew()
         self = next
         return finish(&notes)
     }

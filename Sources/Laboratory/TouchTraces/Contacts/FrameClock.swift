@@ -10,6 +10,8 @@ struct FrameClock {
     private(set) var time: Int?
     /// The offset that continues the time after the clock was set.
     private var shift = 0
+    /// Whether the next time is the first one of another recording.
+    private var isAnew = false
 
     /// The valid times of recorders: until the year 2286.
     static let recorded = -10_000_000_000_000_000...10_000_000_000_000_000
@@ -24,6 +26,9 @@ struct FrameClock {
         return time - min(recorded + shift, Self.latest) > Self.jitter
     }
 
+    /// Lets time go on from the last one if the next one is before it.
+    mutating func beginAnew() { isAnew = true }
+
     /// Returns the time of a frame, in microseconds: the recorder's, which must be in ``recorded``, or the previous
     /// frame's if the clock went back.
     @inline(__always)
@@ -36,10 +41,11 @@ struct FrameClock {
         var now = min(recorded + shift, Self.latest)
         if now < last {
             notes.add(.timeWentBack)
-            if last - now > Self.jitter { shift = min(shift + (last - now), Self.latest) }
+            if isAnew || last - now > Self.jitter { shift = min(shift + (last - now), Self.latest) }
             now = last
         }
         time = now
+        isAnew = false
         return now
     }
 }
