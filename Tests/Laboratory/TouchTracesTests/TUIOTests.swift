@@ -167,6 +167,18 @@ typealias Finger = (id: Int32, x: Float, y: Float)
         #expect(try decoder.read(bundle(1, [])[...], from: "a", port: 1, at: 1000).map(text) == [""])
     }
 
+    /// Its fingers were lost, rather than lifted, and others may have their numbers.
+    @Test func aSourceThatBeginsAnewCancelsItsFingers() throws {
+        let frames = try read([
+            bundle(500, []), bundle(300, [(1, 0.5, 0.5)]), bundle(1, [(1, 0.5, 0.5)]), bundle(2, [(1, 0.75, 0.5)]),
+        ])
+        #expect(frames.map(text) == ["1:0.5,0.5", "1:0.5,0.5", "1:0.75,0.5"])
+        #expect(frames.map(\.isCancelled) == [false, true, false])
+        let second: UInt64 = 1 << 32
+        let again = try read([bundle2(500, [(1, 0, 0)], time: 9 * second), bundle2(1, [(1, 1, 0)], time: 2 * second)])
+        #expect(again.map(\.timeMs) == [9000, 2000] && again.map(\.isCancelled) == [false, true])
+    }
+
     @Test func numbersRunOverAndMayBeLeftOut() throws {
         let frames = try read([
             bundle2(.max, [(1, 0.5, 0.5)]), bundle2(.min, [(1, 0.75, 0.5)]), bundle2(.max, [(1, 0, 0)]), bundle2(0, []),

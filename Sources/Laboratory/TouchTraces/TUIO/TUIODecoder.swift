@@ -83,7 +83,7 @@ package struct TUIODecoder {
     /// Cancels the fingers of silent sources.
     package mutating func expire(at nowMs: Double) -> [TUIOFrame] {
         sources.indices.filter { nowMs - sources[$0].heardMs >= Self.longestSilenceMs }.compactMap { index in
-            sources[index].number = nil
+            (sources[index].number, sources[index].timeMs) = (nil, nil)
             return change(index, to: [], isCancelled: true)
         }
     }
@@ -150,10 +150,15 @@ package struct TUIODecoder {
 
     private mutating func endFrame(_ number: Int32?, of index: Int, at nowMs: Double) -> TUIOFrame? {
         let source = sources[index]
+        var isCancelled = false
         (sources[index].positions, sources[index].alive) = ([:], nil)
         if let number {
             let isSoon = nowMs - source.heardMs < Self.longestDelayMs
-            if let last = source.number, isSoon, 1...Self.mostLateFrames ~= last &- number { return nil }
+            if let last = source.number, last &- number > 0 {
+                if isSoon, last &- number <= Self.mostLateFrames { return nil }
+                // The fingers of the count before are lost; others may have their numbers.
+                isCancelled = !source.fingers.isEmpty
+            }
             sources[index].number = number
         }
         sources[index].heardMs = nowMs
@@ -165,15 +170,15 @@ package struct TUIODecoder {
             let known = source.fingers.first { $0.id == id }?.position
             return (source.positions[id] ?? known).map { Touch(id: id, position: $0) }
         }
-        return change(index, to: Array(fingers.prefix(RequestDecoder.mostFingers)), isCancelled: false)
+        return change(index, to: Array(fingers.prefix(RequestDecoder.mostFingers)), isCancelled: isCancelled)
     }
 
     private mutating func change(_ index: Int, to fingers: [Touch], isCancelled: Bool) -> TUIOFrame? {
-        guard sources[index].fingers != fingers else { return nil }
+        guard sources[index].fingers != fingers || isCancelled && !fingers.isEmpty else { return nil }
         sources[index].fingers = fingers
         let source = sources[index]
         return TUIOFrame(
-            source: source.name, timeMs: isCancelled ? nil : source.timeMs, fingers: fingers, isCancelled: isCancelled)
+            source: source.name, timeMs: source.timeMs, fingers: fingers, isCancelled: isCancelled)
     }
 }
 
