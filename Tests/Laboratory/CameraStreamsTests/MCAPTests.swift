@@ -225,12 +225,18 @@ private func checksum(_ bytes: some Sequence<UInt8>) -> Int {
 
     @Test func aTraceThatFollowsAnotherBeginsWhereThatHasEnded() throws {
         let header = try requests(#"{"type":"trace","version":1}"#)
+        let at = #"{"target":{"latitude":10,"longitude":20},"zoom":3,"bearing":0,"viewingAngle":0}"#
         let file = try read { recording in
             for _ in 0..<2 {
                 recording.follow(header, [event("reset", 0), event("idle", 30)]) { .standard }
             }
+            // It ends later than its last event.
+            let ended = #"{"type":"trace-ended","events":1,"rejected":0,"frames":0,"durationMs":200,"position":\#(at)}"#
+            recording.follow(try requests(#"{"type":"trace-end"}"#), [ReceivedLine(Array(ended.utf8)[...])]) { nil }
+            recording.follow(header, [event("reset", 0), event("idle", 30)]) { .standard }
         }
         #expect(
-            file.messages.filter { $0.topic == "/main/events" }.map(\.timeNs) == [0, 30, 30, 60].map { $0 * 1_000_000 })
+            file.messages.filter { $0.topic == "/main/events" }.map(\.timeNs)
+                == [0, 30, 30, 60, 230, 260].map { $0 * 1_000_000 })
     }
 }

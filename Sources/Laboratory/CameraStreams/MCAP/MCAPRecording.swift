@@ -53,6 +53,7 @@ package struct MCAPRecording {
         let changeMs = changes ? (((lineMs ?? 0) - (origin ?? 0)) * 1000).rounded() / 1000 : .infinity
         let changed = changes ? try newViewport() : nil
         for message in messages {
+            if let ended = message.traceEnded { nowUs = max(nowUs, (startUs + ended.durationMs * 1000).rounded()) }
             guard let event = message.event else { continue }
             if let changed, event.timeMs.map({ $0 >= changeMs }) ?? false { viewport = changed }
             if case .reset(let reset) = event {
