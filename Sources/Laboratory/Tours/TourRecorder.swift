@@ -51,7 +51,9 @@ package struct TourRecorder: Sendable {
             }
         case .reset(let reset):
             (startMs, restMs) = (nil, nil)
-            if !isFull { keyframes.append(TourKeyframe(reset.position, durationMs: 0)) }
+            guard !isFull else { return }
+            keyframes.append(TourKeyframe(reset.position, durationMs: 0))
+            restMs = reset.timeMs
         case .lagged: (startMs, restMs) = (nil, nil)
         default: break
         }

@@ -120,7 +120,7 @@ import Testing
         ] as [(String, Double, Double)] { recorder.read(try Self.event(type, timeMs, zoom)) }
         #expect(recorder.keyframes.map(\.position.zoom) == [5, 7, 8, 9, 10])
         #expect(recorder.keyframes.map(\.durationMs) == [nil, 2000, 0, 0, 20.5])
-        #expect(recorder.keyframes.map(\.waitMs) == [0, 500, 0, 0, 29.5])
+        #expect(recorder.keyframes.map(\.waitMs) == [0, 500, 0, 10, 29.5])
         #expect(recorder.keyframes.map(\.path) == [.flight, .smooth, .smooth, .smooth, .smooth])
     }
 
