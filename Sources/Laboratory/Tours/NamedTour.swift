@@ -120,7 +120,7 @@ package struct TourFile: Sendable {
             }
         case .gpx:
             let file = try GPXReader(bytes)
-            tour = try Self.follow(file.tracks.isEmpty ? file.routes : file.tracks, options, &notes)
+            tour = try Self.follow(file.tracks + file.routes, options, &notes)
         case .geojson: tour = try Self.follow(try GeoJSON.lines(bytes), options, &notes)
         }
         self.notes = notes

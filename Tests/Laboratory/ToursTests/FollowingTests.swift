@@ -143,6 +143,7 @@ extension TourFile {
             <trk><name>T</name><trkseg><trkpt lat="1" lon="1"/></trkseg><trkseg><trkpt lat="1" lon="1.1"/></trkseg></trk></gpx>
             """
         #expect(try TourFile(text, as: .gpx).tour.name == "T")
+        #expect(try TourFile(text, as: .gpx) { $0.name = "R" }.tour.name == "R")
         let route = String(text[..<(text.firstRange(of: "<trk>")?.lowerBound ?? text.endIndex)]) + "</gpx>"
         #expect(try TourFile(route, as: .gpx).tour.name == "R")
     }
