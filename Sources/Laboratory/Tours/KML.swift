@@ -24,6 +24,8 @@ struct KMLReader {
         guard root.name == "kml" else { throw TourFileError(line: root.line, "<\(root.name)> is not <kml>") }
         try walk()
         _ = try xml.next()
+        // A line without points cannot be followed, but is no reason to reject the others.
+        lines.removeAll(where: \.points.isEmpty)
     }
 
     /// Looks for tours and lines in the open element.
@@ -36,10 +38,20 @@ struct KMLReader {
             case "name": name = try xml.readText(of: element)
             case "LineString": try readLineString()
             case "Track": try readTrack()
+            case "MultiGeometry", "MultiTrack": try readParts()
             default: try walk()
             }
         }
         for index in firstLine..<lines.count where lines[index].name == nil { lines[index].name = name }
+    }
+
+    /// Reads the open element; the lines in it become one line.
+    private mutating func readParts() throws(TourFileError) {
+        let first = lines.count
+        try walk()
+        let parts = lines[first...]
+        lines.removeSubrange(first...)
+        lines.append(FollowedLine(name: parts.first?.name, points: parts.flatMap(\.points)))
     }
 
     // MARK: Tours

@@ -153,6 +153,17 @@ import Testing
         #expect(tour.keyframes.first?.position.target == LatLng(latitude: 47, longitude: 8))
     }
 
+    @Test(arguments: [
+        "<gx:MultiTrack><gx:Track><gx:coord>8 47 0</gx:coord></gx:Track><gx:Track/>"
+            + "<gx:Track><gx:coord>9 47 0</gx:coord></gx:Track></gx:MultiTrack>",
+        "<LineString/><MultiGeometry><LineString><coordinates>8,47</coordinates></LineString>"
+            + "<LineString><coordinates>9,47</coordinates></LineString></MultiGeometry>",
+    ]) func theLinesOfOneGeometryAreOneLine(text: String) throws {
+        let kml = #"<kml xmlns:gx="g"><Placemark><name>Way</name>\#(text)</Placemark></kml>"#
+        let tour = try TourFile(kml, as: .kml) { $0.followsPath = true }.tour
+        #expect(tour.name == "Way" && tour.keyframes.last?.position.target.longitude == 9)
+    }
+
     /// Returns a tour that KML can express completely.
     private static func tour(_ random: inout Seeded) -> NamedTour {
         let keyframes = (0..<Int.random(in: 1...8, using: &random)).map { _ in
