@@ -1,6 +1,7 @@
 // Finds fingers that make a trace's gestures, so that the recognizer returns the same pan, pinch, rotation and tilt. A
 // pan is one finger; a zoom or rotation is two, one above the other, so as not to look like a tilt; a tilt is two side
-// by side. What fingers cannot do (commands, gestures that overlap) is omitted, and counted.
+// by side. Fingers that the trace has are performed as they are. What fingers cannot do (commands, gestures that
+// overlap) is omitted, and counted.
 
 import Gestures
 import GimbalProtocol
@@ -33,6 +34,8 @@ package struct GestureFingers {
     private var span = 160.0
     private let spans: [Double]
     private var session = 0
+    /// The surface whose fingers are down; `nil` if the trace's own fingers are not.
+    private var surface: GestureKey.Label?
 
     /// Makes the fingers for the gestures of a trace.
     package init(_ trace: Trace) {
@@ -44,6 +47,7 @@ package struct GestureFingers {
             handle(line.requests, at: time)
         }
         if !active.isEmpty, let time = trace.endMs { lift(at: time) }
+        if surface != nil, let time = trace.endMs { add([], at: time, isCancelled: true) }
     }
 
     /// Returns how far apart two fingers must land in each session so that they stay on the screen.
@@ -75,6 +79,7 @@ package struct GestureFingers {
         let (before, isNew) = (grip, active.isEmpty)
         for request in requests {
             guard case .gesture(let gesture) = request.body else {
+                if case .touch(let fingers) = request.body { perform(fingers, at: time) }
                 if request.body.isCommand { unperformed += 1 }
                 continue
             }
@@ -104,7 +109,8 @@ package struct GestureFingers {
 
     /// Returns whether the fingers that are down can make a gesture; what they cannot is counted as unperformed.
     private func fits(_ kind: GestureKind) -> Bool {
-        switch grip {
+        guard surface == nil else { return false }
+        return switch grip {
         case nil: [GestureKind.pan, .pinch, .rotate, .tilt, .oneFingerZoom].contains(kind)
         case .one, .pair: kind == .pan || kind == .pinch || kind == .rotate
         case .tilt: kind == .tilt
@@ -182,7 +188,7 @@ package struct GestureFingers {
     }
 
     private mutating func tap(_ event: GestureEvent, at time: Double) {
-        guard event.phase == .ended, active.isEmpty else { return unperformed += 1 }
+        guard event.phase == .ended, active.isEmpty, surface == nil else { return unperformed += 1 }
         let middle = event.focus ?? script.viewport.center
         let pair = [-20.0, 20].enumerated().map { index, x in
             Touch(id: index, position: middle + ScreenPoint(x: x, y: 0))
@@ -196,8 +202,16 @@ package struct GestureFingers {
         add([], at: time)
     }
 
-    private mutating func add(_ touches: [Touch], at time: Double) {
+    /// Performs the fingers of a surface, if no others are down.
+    private mutating func perform(_ fingers: Fingers, at time: Double) {
+        guard active.isEmpty, surface == nil || surface == fingers.surface else { return unperformed += 1 }
+        if fingers.isCancelled { add([], at: time, isCancelled: true) }
+        if !fingers.isCancelled || !fingers.touches.isEmpty { add(fingers.touches, at: time) }
+        surface = fingers.touches.isEmpty ? nil : fingers.surface
+    }
+
+    private mutating func add(_ touches: [Touch], at time: Double, isCancelled: Bool = false) {
         let time = max(time, script.frames.last?.timeMs ?? time)
-        script.frames.append(TouchFrame(timeMs: time, touches: touches))
+        script.frames.append(TouchFrame(timeMs: time, touches: touches, isCancelled: isCancelled))
     }
 }

@@ -110,6 +110,23 @@ import Traces
         #expect(fingers.unperformed == 2 && fingers.script.frames.isEmpty)
     }
 
+    @Test func fingersOfATraceArePerformedAndThoseOfOtherSurfacesCounted() throws {
+        let trace = try Trace(
+            """
+            {"type":"trace","version":1}
+            {"type":"touch","timeMs":0,"touches":[{"id":7,"x":1,"y":2}]}
+            {"type":"double-tap","timeMs":5}
+            {"type":"touch","timeMs":10,"touches":[{"id":7,"x":90,"y":2}]}
+            {"type":"touch","timeMs":15,"touches":[{"id":7,"x":3,"y":2}],"surface":"wall"}
+            {"type":"touch","timeMs":20,"cancelled":true}
+            {"type":"double-tap","timeMs":500}
+            """.utf8)
+        let fingers = GestureFingers(trace)
+        #expect(fingers.unperformed == 2 && fingers.script.frames.count == 7)
+        #expect(fingers.script.frames.prefix(3).map(\.touches.first?.id) == [7, 7, nil])
+        #expect(fingers.script.frames.map(\.isCancelled) == [false, false, true, false, false, false, false])
+    }
+
     // MARK: Canonical scripts
 
     @Test func aCanonicalScriptIsWholeAndOneFingerAtATime() throws {

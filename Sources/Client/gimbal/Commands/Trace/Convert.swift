@@ -17,10 +17,10 @@ struct Convert: ParsableCommand {
         followed; the others are reported, and --device-number selects them. Damaged lines are reported and skipped. \
         ^C ends a recording that comes from a pipe or a device, and the trace is complete.
 
-        With --to, fingers are written for a tool that performs them: those of a recording, or those that make a \
-        trace's gestures. They are put on a grid that survives such tools: whole points, steps of 33.3 ms, one finger \
-        that lands or lifts at a time, and a rest of 200 ms before the last one lifts, which leaves no fling. What \
-        that changes is reported. --expected writes the camera that the exported fingers make: what "gimbal run" \
+        With --to, fingers are written for a tool that performs them: those of a recording or a trace, or those that \
+        make a trace's gestures. They are put on a grid that survives such tools: whole points, steps of 33.3 ms, one \
+        finger that lands or lifts at a time, and a rest of 200 ms before the last one lifts, which leaves no fling. \
+        What that changes is reported. --expected writes the camera that the exported fingers make: what "gimbal run" \
         prints for the written file without options, which contains the header of the trace; --force replaces that \
         file, too.
 
