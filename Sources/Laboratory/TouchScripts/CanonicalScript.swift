@@ -91,10 +91,12 @@ package struct CanonicalScript: Equatable, Sendable {
     private mutating func perform(_ session: [TouchFrame]) {
         guard let first = session.first, let last = session.last else { return }
         let isTap = last.timeMs - first.timeMs <= Self.tap.timeMs && Self.reach(session) <= Self.tap.points
+        // Fingers that were lost must not tap.
+        let restMs = last.isCancelled ? Self.tap.timeMs : isTap ? 0 : Self.restMs
         var start = 0
         while start < session.count {
             let ids = session[start].touches.map(\.id)
-            change(to: session[start].touches, isTap: isTap, session)
+            change(to: session[start].touches, restMs: restMs, session)
             let end = session[start...].firstIndex { $0.touches.map(\.id) != ids } ?? session.count
             if !ids.isEmpty { move(Array(session[start..<end])) }
             start = end
@@ -113,14 +115,14 @@ package struct CanonicalScript: Equatable, Sendable {
         return farthest
     }
 
-    private mutating func change(to touches: [Touch], isTap: Bool, _ session: [TouchFrame]) {
+    private mutating func change(to touches: [Touch], restMs: Double, _ session: [TouchFrame]) {
         let gone = numbers.indices.filter { index in
             numbers[index].map { number in !touches.contains { $0.id == number } } ?? false
         }
         for (count, index) in gone.enumerated() {
-            if touches.isEmpty, count == gone.count - 1, !isTap {
+            if touches.isEmpty, count == gone.count - 1, restMs > 0 {
                 if Self.isMoving(session) { restedLifts += 1 }
-                for _ in 0..<Int((Self.restMs / Self.tickMs).rounded(.up)) { tick() }
+                for _ in 0..<Int((restMs / Self.tickMs).rounded(.up)) { tick() }
             }
             (fingers[index], numbers[index]) = (nil, nil)
             tick()

@@ -129,6 +129,18 @@ import Traces
 
     // MARK: Canonical scripts
 
+    @Test func fingersThatAreLostDoNotTap() throws {
+        var script = FingerScript(viewport: .standard)
+        for timeMs in [0.0, 100] {
+            let touch = Touch(id: 1, position: ScreenPoint(x: 10, y: 10))
+            script.frames.append(TouchFrame(timeMs: timeMs, touches: [touch]))
+            script.frames.append(TouchFrame(timeMs: timeMs + 40, touches: [], isCancelled: true))
+        }
+        #expect(try kinds(trace(#require(CanonicalScript(script)).script)) == [])
+        for index in [1, 3] { script.frames[index].isCancelled = false }
+        #expect(try kinds(trace(#require(CanonicalScript(script)).script)) == ["doubleTap"])
+    }
+
     @Test func aCanonicalScriptIsWholeAndOneFingerAtATime() throws {
         var fingers = MadeFingers(viewport: .standard, seed: 3)
         fingers.makeRandom(for: 20_000)
