@@ -374,6 +374,18 @@ import Testing
         #expect(abs((reading.touches[0].touches[0].position.x) - viewport.width / 2) < 1e-6)
     }
 
+    /// The first position is too near to a corner to give it.
+    @Test func libinputTouchesAreOnTheSizeThatTheirDeviceTells() throws {
+        let reading = Reading(
+            """
+            -event7   DEVICE_ADDED     A large size 9 pad                seat0 default group3  cap:t  size 316x176mm
+            -event8   DEVICE_ADDED     Another one                       seat0 default group4  cap:t  size 31x17mm
+            -event7   TOUCH_DOWN       +1.000s\t0 (0)  0.02/ 0.00 ( 0.05/ 0.00mm)
+            """)
+        let viewport = try #require(reading.reader.surface?.viewport)
+        #expect(abs(viewport.width - 316 / 25.4 * 160) < 1e-6 && abs(viewport.height - 176 / 25.4 * 160) < 1e-6)
+    }
+
     @Test func libinputTouchesBeforeADamagedLineAreAFrameWithoutALineThatEndsIt() {
         let reading = Reading(
             """

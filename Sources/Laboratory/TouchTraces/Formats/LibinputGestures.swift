@@ -36,7 +36,7 @@ struct LibinputGestures {
     /// Returns whether only recordings of this tool can contain a line.
     static func recognizes(_ line: Span<UInt8>) -> Bool {
         var index = 0
-        guard skipDevice(line, &index) else { return false }
+        guard device(line, &index) != nil else { return false }
         return Scan.word("DEVICE_", line, &index) || Scan.word("GESTURE_", line, &index)
             || Scan.word("POINTER_", line, &index) || Scan.word("KEYBOARD_", line, &index)
             || Scan.word("TOUCH_", line, &index)
@@ -48,11 +48,12 @@ struct LibinputGestures {
         _ line: Span<UInt8>, _ rotation: Rotation, _ touches: inout LibinputTouches, _ fingers: inout FingerFrames
     ) throws(Damaged) {
         var index = 0
-        guard Self.skipDevice(line, &index) else {
+        guard let device = Self.device(line, &index) else {
             if Scan.isAtEnd(line, 0) { return }
             throw Damaged()
         }
-        if Scan.word("TOUCH_", line, &index) { return try touches.parse(line, &index, &fingers) }
+        if Scan.word("TOUCH_", line, &index) { return try touches.parse(line, &index, of: device, &fingers) }
+        if Scan.word("DEVICE_ADDED", line, &index) { return touches.add(device, line, &index) }
         guard let report = try Self.report(line, &index) else { return }
         // The frame of earlier lines comes first.
         touches.finishFrame(&fingers)
@@ -78,15 +79,15 @@ struct LibinputGestures {
         return try scroll(line, &index)
     }
 
-    /// Skips `-event14  `; the dash marks a change of device.
-    private static func skipDevice(_ line: Span<UInt8>, _ index: inout Int) -> Bool {
+    /// Reads the number of `-event14  `; the dash marks a change of device.
+    private static func device(_ line: Span<UInt8>, _ index: inout Int) -> Int? {
         Scan.space(line, &index)
         _ = Scan.byte(UInt8(ascii: "-"), line, &index)
-        guard Scan.word("event", line, &index), Scan.decimal(line, &index) != nil, index < line.count,
+        guard Scan.word("event", line, &index), let device = Scan.decimal(line, &index), index < line.count,
             Scan.isSpace(line[index])
-        else { return false }
+        else { return nil }
         Scan.space(line, &index)
-        return true
+        return device
     }
 
     private static func gesture(_ line: Span<UInt8>, _ index: inout Int) throws(Damaged) -> Report {
