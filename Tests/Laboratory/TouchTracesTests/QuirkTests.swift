@@ -89,6 +89,12 @@ private func told(_ frames: [(Double, [String])]) -> [String] { Reading(evemu(fr
         #expect(reading.notes[.palm] == 3)
     }
 
+    @Test func aFingerInTheSlotOfAPalmIsNone() {
+        let reading = Reading(
+            evemu([(0, ["id 1", "tool 2", "x 1", "y 1"]), (10, ["id -1"]), (20, ["id 2", "tool 0"]), (30, ["id -1"])]))
+        #expect(reading.frames.map(\.contacts.count) == [0, 0, 1, 0] && reading.notes[.palm] == 1)
+    }
+
     /// It and the others are cancelled; those land again.
     @Test func aFingerThatTurnsOutToBeAPalmIsCancelled() {
         #expect(
@@ -333,7 +339,7 @@ private func told(_ frames: [(Double, [String])]) -> [String] { Reading(evemu(fr
                 (40, ["above 3"]), (50, ["id -1"]), (60, ["id 2", "above 0"]), (70, ["id -1"]),
             ]))
         #expect(reading.told == ["0:", "10:", "20: 2@2,1", "30: 2@3,1", "40:", "50:", "60: 4@3,1", "70:"])
-        #expect(reading.notes[.hovering] == 3)
+        #expect(reading.notes[.hovering] == 2)
         let whole = told([
             (0, ["x 1", "y 1", "above 1", "contact", "x 5", "y 5", "above 0", "contact"]), (10, ["contact"]),
         ])

@@ -40,6 +40,9 @@ struct SlotContacts {
         var isPalm = false
         var isHovering = false
 
+        /// Whether it is noted that the contact is hidden.
+        var isNoted = false
+
         /// Whether the contact is reported, but is not a finger on the surface.
         var isHidden: Bool { isPalm || isHovering }
     }
@@ -69,8 +72,8 @@ struct SlotContacts {
         case AxisCode.contactX: slots[current].x = value
         case AxisCode.contactY: slots[current].y = value
         case AxisCode.trackingID: track(value, current, &numbers, &notes)
-        case AxisCode.toolType: hide(value == Self.palm, \.isPalm, .palm, current, &numbers, &notes)
-        case AxisCode.distance: hide(value > 0, \.isHovering, .hovering, current, &numbers, &notes)
+        case AxisCode.toolType: hide(value == Self.palm, \.isPalm, current, &numbers)
+        case AxisCode.distance: hide(value > 0, \.isHovering, current, &numbers)
         default: return
         }
         if !hasData {
@@ -100,19 +103,18 @@ struct SlotContacts {
         slots[slot].state = .down
         slots[slot].trackingID = id
         slots[slot].number = numbers.next()
-        if slots[slot].isPalm { notes.add(.palm) }
-        if slots[slot].isHovering { notes.add(.hovering) }
+        slots[slot].isNoted = false
     }
 
     /// Hides a palm, or a finger that hovers above the surface. Whatever turns out to be a finger on it lands anew.
     private mutating func hide(
-        _ isHidden: Bool, _ reason: WritableKeyPath<Slot, Bool>, _ quirk: Quirk, _ slot: Int,
-        _ numbers: inout ContactNumbers, _ notes: inout RecordingNotes
+        _ isHidden: Bool, _ reason: WritableKeyPath<Slot, Bool>, _ slot: Int, _ numbers: inout ContactNumbers
     ) {
         guard isHidden != slots[slot][keyPath: reason] else { return }
         slots[slot][keyPath: reason] = isHidden
-        guard slots[slot].state == .down else { return }
-        if isHidden { notes.add(quirk) } else { slots[slot].number = numbers.next() }
+        guard slots[slot].state == .down, !isHidden else { return }
+        slots[slot].number = numbers.next()
+        slots[slot].isNoted = false
     }
 
     /// Returns whether one of the fingers before has turned out to be a palm. The others took part in its gesture: they
@@ -153,7 +155,11 @@ struct SlotContacts {
                 slots[index].number = numbers.next()
                 notes.add(.downBefore)
             }
-            if slots[index].isHidden { continue }
+            guard !slots[index].isHidden else {
+                if !slots[index].isNoted { notes.add(slots[index].isPalm ? .palm : .hovering) }
+                slots[index].isNoted = true
+                continue
+            }
             contacts.append(Contact(id: slots[index].number, x: Double(x), y: Double(y)))
         }
     }
