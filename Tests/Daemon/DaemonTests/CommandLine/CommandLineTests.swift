@@ -99,6 +99,15 @@ func subcommands() throws -> [String] {
         #expect(wrong.status == 1 && wrong.output.count == 2)
     }
 
+    @Test func aDaemonThatGoesBeforeItHasAnsweredIsMissed() throws {
+        let server = try StandIn { _, connection in
+            var buffer = [UInt8](repeating: 0, count: 4096)
+            _ = recv(connection, &buffer, buffer.count, 0)
+        }
+        let (status, output, errors) = try gimbal(nil, ["send", "--socket", server.path, #"{"type":"cameras"}"#])
+        #expect(status == 69 && output.isEmpty && errors.contains("the daemon ended the connection"), "\(errors)")
+    }
+
     @Test(arguments: [
         (
             "idle,camera-changed", #"{"type":"move","update":{"kind":"zoom-in"}}"#,

@@ -54,6 +54,8 @@ private final class SendSession {
     private var hasUnsubscribed = false
     private var lines = LineSplitter()
     private var decoder = RequestDecoder()
+    private var isAnswered = false
+    private static let endMark: RequestID = "gimbal-send-end"
     var isSubscribed: Bool { !followed.isEmpty }
 
     init(_ options: Send) throws {
@@ -63,7 +65,7 @@ private final class SendSession {
             input = try InputFile("-")
         } else {
             for line in options.lines { queue(Array((line + "\n").utf8)) }
-            connection.finishSending()
+            try finishSending()
         }
     }
 
@@ -76,9 +78,8 @@ private final class SendSession {
             if turn.isSourceReady { try sendMore() }
         }
         // A refused trace ends the connection before all lines are sent; its error has said why.
-        let isAllSent = input == nil && connection.socket.unsent == 0 && connection.socket.canSend
         let isCutOff = isSubscribed && !hasUnsubscribed
-        if !isAllSent || isCutOff, !hasErrors { throw Failure.daemonWentAway }
+        if !isAnswered || isCutOff, !hasErrors { throw Failure.daemonWentAway }
     }
 
     private func queue(_ piece: [UInt8]) {
@@ -103,14 +104,23 @@ private final class SendSession {
     private func sendMore() throws {
         guard let piece = try input?.read(), !piece.isEmpty else {
             input = nil
-            return connection.finishSending()
+            return try finishSending()
         }
         queue(piece)
+    }
+
+    /// Sends a ping behind the last line, which may lack its line feed: the pong tells that all is answered.
+    private func finishSending() throws {
+        connection.queue([0x0a] + (try ClientRequest.ping.line(id: Self.endMark)))
+        connection.finishSending()
     }
 
     private func handle(_ message: ReceivedLine) {
         switch message.type {
         case .error: hasErrors = true
+        case .pong where message.id == Self.endMark:
+            isAnswered = true
+            return
         case .subscribed, .removed:
             guard let camera = message.event?.camera else { break }
             if message.type == .removed { followed.remove(camera) } else { followed.insert(camera) }
