@@ -149,6 +149,8 @@ import FoundationXML
         let statements = try write("moves 1\nfly high\n", to: "wrong.expect")
         let refused = try gimbal(nil, ["expect", sample, "--statements", statements])
         #expect(refused.status == 65 && refused.errors.contains("wrong.expect:2: "), "\(refused.errors)")
+        let empty = try gimbal(nil, ["expect", sample, "--statements", write("# nothing\n", to: "empty.expect")])
+        #expect(empty.status == 65 && empty.errors.contains("no statement"), "\(empty)")
     }
 
     // MARK: Output for other programs

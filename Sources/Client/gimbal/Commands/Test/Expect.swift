@@ -214,7 +214,9 @@ extension Statement {
             throw Failure(.dataError, "\(name) has more than \(longestFile >> 20) MiB of statements")
         }
         let folder = name.lastIndex(of: "/").map { String(name[...$0]) } ?? ""
-        return try about(name) { try read(file: String(decoding: bytes, as: UTF8.self)) }.map { statement in
+        let statements = try about(name) { try read(file: String(decoding: bytes, as: UTF8.self)) }
+        guard !statements.isEmpty else { throw Failure(.dataError, "\(name): it contains no statement") }
+        return statements.map { statement in
             guard case .golden(let golden, let tolerance) = statement.kind, !golden.hasPrefix("/") else {
                 return statement
             }
@@ -266,9 +268,7 @@ private final class ExpectSession {
         guard InputFile.isThere(beside) else {
             throw Failure(.usage, "\(name): nothing is expected: name a golden file or a statement, or write \(beside)")
         }
-        let statements = try Statement.read(named: beside)
-        guard !statements.isEmpty else { throw Failure(.dataError, "\(beside): it contains no statement") }
-        return statements
+        return try Statement.read(named: beside)
     }
 
     private func outcome(_ statement: Statement, _ found: LoadedStream) throws -> Outcome {
