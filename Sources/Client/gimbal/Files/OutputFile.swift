@@ -1,6 +1,7 @@
 // The output of a subcommand: a file, or standard output. Invariants: an existing file is replaced only with --force,
 // except for reports, pictures of a comparison and MCAP files, which are rewritten each time and never replace an
-// input; a file appears when complete or, as a recording, is complete at all times; a terminal gets printable text.
+// input or each other; a file appears when complete or, as a recording, is complete at all times; a terminal gets
+// printable text.
 
 import ArgumentParser
 import GimbalProtocol
@@ -79,11 +80,11 @@ final class OutputFile {
 
     /// Opens a file, replacing an existing one; `-` is standard output.
     ///
-    /// - Parameter inputs: files that it must not replace.
+    /// - Parameter others: files that it must not replace.
     /// - Throws: a `Failure` if it is one of them, or cannot be written.
-    convenience init(replacing name: String, besides inputs: [String]) throws {
-        if name != "-", let input = inputs.first(where: { Self.isSame($0, name) }) {
-            throw Failure(.cannotCreate, "\(name) is the input \(input): name another file")
+    convenience init(replacing name: String, besides others: [String]) throws {
+        if name != "-", let other = others.first(where: { Self.isSame($0, name) }) {
+            throw Failure(.cannotCreate, "\(name) is an input or another output, \(other): name another file")
         }
         var options = OutputOptions()
         (options.output, options.force) = (name, true)
@@ -92,9 +93,9 @@ final class OutputFile {
 
     /// Writes a text to a file, replacing an existing one; `-` is standard output.
     ///
-    /// - Parameter inputs: files that it must not replace.
-    static func write(_ text: String, to name: String, besides inputs: [String]) throws {
-        try OutputFile(replacing: name, besides: inputs).finish(Array(text.utf8))
+    /// - Parameter others: files that it must not replace.
+    static func write(_ text: String, to name: String, besides others: [String]) throws {
+        try OutputFile(replacing: name, besides: others).finish(Array(text.utf8))
     }
 
     private static func isSame(_ one: String, _ other: String) -> Bool {

@@ -84,6 +84,23 @@ import FoundationXML
         #expect(try lines(other) == ["what is not to be lost"])
     }
 
+    @Test(arguments: [
+        ["--golden", "pinch.golden.ndjson", "--junit", "pinch.golden.ndjson"],
+        ["--golden", "pinch.golden.ndjson", "--update", "--html", "pinch.golden.ndjson"],
+        ["--html", "pinch.expect"], ["--plot", "pinch.expect"],
+        ["--statements", "pinch.expect", "--junit", "pinch.expect"],
+        ["--junit", "report", "--html", "report"],
+        ["--golden", "pinch.golden.ndjson", "--plot", "report", "--html", "report"],
+    ])
+    func aReportReplacesNeitherWhatWasReadNorAnother(_ options: [String]) throws {
+        let statements = try write("golden pinch.golden.ndjson\n", to: "pinch.expect")
+        let before = try lines(golden)
+        let words = options.map { $0.hasPrefix("--") ? $0 : path($0) }
+        let refused = try gimbal(nil, ["expect", path("pinch.ndjson")] + words)
+        #expect(refused.status == 73, "\(refused)")
+        #expect(try lines(golden) == before && lines(statements) == ["golden pinch.golden.ndjson"])
+    }
+
     @Test func moreStatementsThanAreReadAreRefusedAndNotLeftOut() throws {
         let text = String(repeating: "# a comment\n", count: 100_000) + "moves 777\n"
         let file = try write(text, to: "long.expect")

@@ -99,12 +99,13 @@ struct Expect: ParsableCommand {
             for line in reports.flatMap(\.lines) { output.add(PrintableText(line)) }
         }
         try output.flush()
+        var kept = session.inputs + (plot.map { [$0] } ?? [])
         if let junit {
-            try OutputFile.write(reports.junit(page: html), to: junit, besides: files)
+            try OutputFile.write(reports.junit(page: html), to: junit, besides: kept)
+            kept.append(junit)
         }
         if let html {
-            let page = ComparisonPage.text(of: reports, session.compared)
-            try OutputFile.write(page, to: html, besides: files + session.goldenFiles)
+            try OutputFile.write(ComparisonPage.text(of: reports, session.compared), to: html, besides: kept)
         }
         if reports.contains(where: { !$0.failures.isEmpty }) { throw ExitCode(.rejected) }
     }
@@ -234,12 +235,13 @@ private final class ExpectSession {
     /// The streams that were compared with golden files, if a page is to show them.
     private(set) var compared: [ComparedStreams] = []
 
-    /// The golden files that were read.
-    var goldenFiles: [String] { Array(goldens.keys) }
+    /// The files that were read, and golden files that were written: no report replaces them.
+    private(set) var inputs: [String]
 
     init(_ options: Expect, _ output: Output) {
         self.options = options
         self.output = output
+        inputs = options.files + (options.expectations.statements.map { [$0] } ?? [])
     }
 
     // MARK: Files
@@ -268,18 +270,22 @@ private final class ExpectSession {
         guard InputFile.isThere(beside) else {
             throw Failure(.usage, "\(name): nothing is expected: name a golden file or a statement, or write \(beside)")
         }
+        inputs.append(beside)
         return try Statement.read(named: beside)
     }
 
     private func outcome(_ statement: Statement, _ found: LoadedStream) throws -> Outcome {
         guard case .golden(let file, let tolerance) = statement.kind else { return statement.outcome(of: found.stream) }
-        if options.update { return try update(file, found, statement.text) }
+        if options.update {
+            defer { inputs.append(file) }
+            return try update(file, found, statement.text)
+        }
         let golden = try golden(file, on: found.stream.viewport)
         if options.plot ?? options.html != nil {
             let comparison = Comparison(expected: golden.stream, found: found.stream, tolerance: tolerance ?? .none)
             if let plot = options.plot {
                 let picture = Picture(title: InputFile.title(of: found.name), of: comparison)
-                try OutputFile.write(picture.svg(), to: plot, besides: [found.name, golden.name])
+                try OutputFile.write(picture.svg(), to: plot, besides: inputs)
             }
             if options.html != nil {
                 compared.append(
@@ -295,7 +301,7 @@ private final class ExpectSession {
     /// Returns a golden file. It is read once, although a camera is compared with it each time that it rests.
     private func golden(_ file: String, on viewport: Viewport) throws -> LoadedStream {
         var golden = try goldens[file] ?? LoadedStream(reading: InputFile(file))
-        goldens[file] = golden
+        if goldens.updateValue(golden, forKey: file) == nil { inputs.append(file) }
         golden.stream.viewport = viewport
         return golden
     }
