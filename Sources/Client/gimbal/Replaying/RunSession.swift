@@ -18,6 +18,8 @@ final class RunSession {
     private let playsAll: Bool
     /// Whether the file contains anything after the trace that is played.
     private var hasMore = false
+    /// Whether lines of the trace follow that its header's `untilMs` leaves out.
+    private var hasUnplayed = false
     private var splitter = LineSplitter()
 
     /// Opens a trace or a recording.
@@ -50,11 +52,9 @@ final class RunSession {
         defer { bar.clear() }
         func play(_ line: LineSplitter.Line) throws {
             try Interrupt.check()
-            if !isOver || playsAll {
-                try run.play(line) { try note($0, body) }
-            } else if !line.isBlank {
-                hasMore = true
-            }
+            guard !isOver || playsAll else { return look(behind: line) }
+            try run.play(line) { try note($0, body) }
+            hasUnplayed = isOver && !playsAll && !Self.isEnd(line)
         }
         try splitter.read(opening.blank + opening.header.bytes + [0x0a], play)
         guard opening.header.isRight, rejected == 0 else { throw Failure(.dataError, "\(reader.name) was not played") }
@@ -71,12 +71,26 @@ final class RunSession {
 
     /// Checks that the file has no other trace after the one that was played.
     func checkIsAlone() throws {
-        func look(_ line: LineSplitter.Line) { if !line.isBlank { hasMore = true } }
-        while !hasMore, !reader.isAtEnd { splitter.read(try reader.read(), look) }
-        splitter.finish(look)
+        while !hasMore, !reader.isAtEnd { splitter.read(try reader.read(), look(behind:)) }
+        splitter.finish(look(behind:))
         if hasMore {
             throw Failure(.dataError, "\(reader.name) has several traces: \"gimbal cut --trace\" takes one of them")
         }
+    }
+
+    private func look(behind line: LineSplitter.Line) {
+        if hasUnplayed {
+            hasUnplayed = !Self.isEnd(line)
+        } else if !line.isBlank {
+            hasMore = true
+        }
+    }
+
+    private static func isEnd(_ line: LineSplitter.Line) -> Bool {
+        guard !line.isTooLong, case .traceEnd? = try? RequestDecoder.requests(of: line.text.span).first?.body else {
+            return false
+        }
+        return true
     }
 
     private func note(_ played: TraceRun.Line, _ body: (TraceRun.Line) throws -> Void) throws {

@@ -157,6 +157,15 @@ import FoundationXML
             #expect(refused.status == 65 && refused.errors.contains("several traces"), "\(refused.errors)")
         }
         #expect(try gimbal(nil, ["expect", twice, "--trace", "2", "--golden", golden]).status == 0)
+        // What untilMs leaves out is of the same trace.
+        let short = try write(
+            String(contentsOfFile: sample, encoding: .utf8).replacing(
+                "\"version\":1", with: "\"version\":1,\"untilMs\":1", maxReplacements: 1), to: "short.ndjson")
+        #expect(try gimbal(nil, ["expect", short, "--moves", "0"]).errors == "")
+        let more = try write(
+            String(contentsOfFile: short, encoding: .utf8) + String(contentsOfFile: sample, encoding: .utf8),
+            to: "more.ndjson")
+        #expect(try gimbal(nil, ["expect", more, "--moves", "0"]).errors.contains("several traces"))
     }
 
     @Test func whatIsNoExpectationIsRefused() throws {
