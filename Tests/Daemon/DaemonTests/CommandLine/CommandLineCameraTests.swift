@@ -71,6 +71,12 @@ import Testing
         #expect(try gimbal(daemon, ["lease", "--", "./sh"]).status == 69)
     }
 
+    @Test func anErrorInALeaseNamesTheLineThatWasSent() throws {
+        let lines = [#"{"type":"ping"}"#, #"{"type":"fly"}"#]
+        let sent = try gimbal(daemon, ["lease", "--", DaemonProcess.gimbal.path, "send"] + lines)
+        #expect(try sent.status == 1 && JSON(sent.output.last ?? "")["line"]?.number == 2, "\(sent)")
+    }
+
     @Test func aTurnThatDoesNotComeIsWaitedForUntilTheTimeIsOver() throws {
         let guide = try SocketClient(daemon.socket)
         #expect(try guide.ask(#"{"type":"take-lease","id":1,"forMs":3600000}"#)["type"]?.string == "lease")

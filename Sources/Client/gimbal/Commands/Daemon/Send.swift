@@ -46,6 +46,8 @@ struct Send: ParsableCommand {
 private final class SendSession {
     private let connection: DaemonConnection
     private let output = Output()
+    /// The number of lines sent before the first.
+    private let linesBefore: Int
     /// The source of the lines; `nil` when there are no more.
     private var input: InputFile?
     private(set) var hasErrors = false
@@ -60,7 +62,7 @@ private final class SendSession {
 
     init(_ options: Send) throws {
         connection = try DaemonConnection(options.socket, isStrict: false)
-        try connection.joinLeases()
+        linesBefore = try connection.joinLeases()
         if options.lines.isEmpty {
             input = try InputFile("-")
         } else {
@@ -126,6 +128,14 @@ private final class SendSession {
             if message.type == .removed { followed.remove(camera) } else { followed.insert(camera) }
         default: break
         }
-        output.add(message.bytes)
+        output.add(numbered(message))
+    }
+
+    /// Returns a message; the line that an error names is counted among those of the user.
+    private func numbered(_ message: ReceivedLine) -> ArraySlice<UInt8> {
+        guard linesBefore > 0, let line = message.error?.line, line > linesBefore else { return message.bytes }
+        let text = String(decoding: message.bytes, as: UTF8.self)
+        // No string in a line contains unescaped quotes.
+        return Array(text.replacing("\"line\":\(line)", with: "\"line\":\(line - linesBefore)").utf8)[...]
     }
 }
