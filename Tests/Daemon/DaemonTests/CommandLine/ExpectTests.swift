@@ -277,6 +277,11 @@ import FoundationXML
         #expect(apart.status == 1 && apart.output.count <= 10 && apart.output[0].contains("first apart at"))
         #expect(FileManager.default.fileExists(atPath: path("apart.svg")))
         #expect(try gimbal(nil, ["diff", sample, changed, "--tolerance", "3.5pt"]).status == 0)
+        let rejected = try write(
+            String(contentsOfFile: sample, encoding: .utf8).replacing("{\"type\":\"trace-end\"}", with: "{}"),
+            to: "rejected.ndjson")
+        let refused = try gimbal(nil, ["diff", sample, rejected])
+        #expect(refused.status == 1 && refused.output.isEmpty && refused.errors.contains("rejected.ndjson:"))
         // A picture replaces no input file.
         let before = try String(contentsOfFile: changed, encoding: .utf8)
         #expect(try gimbal(nil, ["diff", sample, changed, "--plot", changed]).status == 73)

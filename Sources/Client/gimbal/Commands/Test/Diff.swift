@@ -11,7 +11,8 @@ struct Diff: ParsableCommand {
         Each of the two is a trace, a recording, or what a camera did: events, an app's log or a table, as "gimbal \
         expect" reads them. They are compared by the time since they began, at every line of either. If the cameras \
         are the same all the time, nothing is printed and the status is 0; otherwise the command prints where they \
-        first diverge, by how much and in which units, and the status is 1. Without --tolerance, every digit counts.
+        first diverge, by how much and in which units, and the status is 1. It is also 1 if a line of a trace is \
+        rejected. Without --tolerance, every digit counts.
 
         Examples:
           gimbal diff before.ndjson after.ndjson
@@ -48,11 +49,13 @@ struct Diff: ParsableCommand {
             let picture = Picture(title: "\(expected) and \(found)", of: comparison)
             try OutputFile.write(picture.svg(), to: plot, besides: [expected, found])
         }
-        guard let failure = comparison.failure else { return }
         let output = Output()
-        output.add("\(expected) and \(found): \(failure.summary)")
-        for line in failure.details { output.add("  \(line)") }
-        try output.flush()
-        throw ExitCode(.rejected)
+        let failure = comparison.failure
+        if let failure {
+            output.add("\(expected) and \(found): \(failure.summary)")
+            for line in failure.details { output.add("  \(line)") }
+            try output.flush()
+        }
+        if failure != nil || one.rejected + other.rejected > 0 { throw ExitCode(.rejected) }
     }
 }
