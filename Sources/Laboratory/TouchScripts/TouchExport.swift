@@ -69,18 +69,22 @@ package struct TouchExport {
         if unperformed > 0 {
             changes.append("left out \(counted("\(unperformed)", "request")) that no finger can make")
         }
+        let wanted = try Self.end(of: original)
+        if let rejected = wanted?.rejected, rejected > 0 {
+            changes.append("left out \(counted("\(rejected)", "line")) that a daemon rejects")
+        }
         if canonical.clamped > 0 {
             changes.append("moved to the edge of the screen: \(counted("\(canonical.clamped)", "position")) beyond it")
         }
-        guard let wanted = try Self.end(of: original), let found = try Self.end(of: trace) else { return changes }
+        guard let wanted, let found = try Self.end(of: trace) else { return changes }
         let viewport = original.header.header?.viewport ?? .standard
-        let difference = Difference(from: wanted, to: found, viewport: viewport)
+        let difference = Difference(from: wanted.position, to: found.position, viewport: viewport)
         return changes + ["the camera ends \(difference.text) from where it did"]
     }
 
-    private static func end(of trace: Trace) throws -> CameraPosition? {
+    private static func end(of trace: Trace) throws -> TraceEnded? {
         let last = try TraceRun.events(of: trace).split(separator: 0x0a).last
-        return last.flatMap { ReceivedLine($0).traceEnded?.position }
+        return last.flatMap { ReceivedLine($0).traceEnded }
     }
 }
 

@@ -7,12 +7,14 @@ import MapCamera
 extension Trace {
     /// Joins traces. The result has the first one's header; what the other headers say of the camera becomes commands.
     ///
+    /// - Returns: the joined trace, and for each trace the number of lines that are omitted because they are rejected.
     /// - Throws: `TraceError` if a header cannot be played.
-    package static func joined(_ traces: some Collection<Trace>) throws -> Trace {
+    package static func joined(_ traces: some Collection<Trace>) throws -> (trace: Trace, rejected: [Int]) {
         var joined: Trace?
         // The number of surfaces in the traces so far. Each trace gets surfaces of its own: what fingers do depends on
         // the taps and throws before, and on the surface's clock.
         var surfaces = 0
+        var rejected: [Int] = []
         // The camera and the time when the traces so far are over.
         var rest: (header: TraceHeader, timeMs: Double)?
         for trace in traces {
@@ -24,6 +26,8 @@ extension Trace {
                 if recorder.play(line.bytes, timeMs: time, isFirst: isFirst) { isFirst = false }
             }
             recorder.finish()
+            let untimed = trace.lines.count { $0.clockMs == nil && $0.requests.isEmpty }
+            rejected.append(untimed + (recorder.ended?.rejected ?? 0))
             let beginning = try decoded(recorder.header)
             var offset = 0.0
             let known = surfaces
@@ -54,7 +58,7 @@ extension Trace {
             rest = (try decoded(recorder.header), offset + duration.rounded(.down) + 1)
         }
         guard let joined else { throw TraceError.empty }
-        return joined
+        return (joined, rejected)
     }
 
     private static func decoded(_ line: [UInt8]?) throws(TraceError) -> TraceHeader {

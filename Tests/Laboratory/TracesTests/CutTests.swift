@@ -254,7 +254,7 @@ private struct RandomTrace {
 
     /// Checks that traces joined make the positions that each makes alone.
     private func check(_ traces: [Trace], _ name: String) throws {
-        let joined = try Trace.joined(traces)
+        let joined = try Trace.joined(traces).trace
         let alone = try traces.map(changes)
         let found = try changes(joined)
         // Between two traces a command may set up the next one's camera.
@@ -275,7 +275,7 @@ private struct RandomTrace {
             let middle = try whole.cut(fromMs: (all.last?.timeMs ?? 0) / 2)
             // Events at the seam belong to the first part, unless the cut begins before a line there.
             let first = try whole.cut(untilMs: middle.startMs - (middle.reason == nil ? 0 : 0.001))
-            let found = try changes(Trace.joined([first.trace, middle.trace]))
+            let found = try changes(Trace.joined([first.trace, middle.trace]).trace)
             #expect(found.map(\.position) == all.map(\.position), "\(name)")
         }
     }

@@ -95,7 +95,9 @@ private struct Course: Equatable {
 
             """#.utf8)
         let (alone, alonePlain) = (try Course(changed), try Course(plain))
-        let (there, back) = (try Course(.joined([plain, changed])), try Course(.joined([changed, plain])))
+        let (there, back) = (
+            try Course(Trace.joined([plain, changed]).trace), try Course(Trace.joined([changed, plain]).trace)
+        )
         #expect(there.answer == alone.answer)
         #expect(there.moves.suffix(alone.moves.count) == alone.moves[...])
         #expect(back.answer == alonePlain.answer)

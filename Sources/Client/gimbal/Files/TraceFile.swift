@@ -15,3 +15,8 @@ extension Trace {
         self = try about(name) { try Trace(bytes) }
     }
 }
+
+/// Says how many lines of a trace a command has left out, if any.
+func sayRejected(_ count: Int, in name: String) {
+    if count > 0 { say("\(name): left out \(counted(count, "line")) that a daemon rejects; see \"gimbal check\"") }
+}

@@ -60,6 +60,10 @@ import Testing
         let joined = try gimbal(daemon, ["replay", "--speed", "max", "-"], input: trace.joined(separator: "\n") + "\n")
         let end = try JSON(joined.output.first ?? "")
         #expect(joined.status == 0 && end["rejected"]?.number == 0 && end["position"] == alone.last?["position"])
+        for command in [["join", "-"], ["convert", "-", "--to", "web"]] {
+            let told = try gimbal(nil, command, input: fling)
+            #expect(told.status == 0 && told.errors.contains("left out 1 line that a daemon rejects"), "\(told.errors)")
+        }
         let length = alone.reduce(0) { $0 + ($1["durationMs"]?.number ?? 0) }
         #expect((length...length + 3).contains(end["durationMs"]?.number ?? 0))
     }

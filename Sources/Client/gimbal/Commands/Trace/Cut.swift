@@ -51,9 +51,7 @@ struct Cut: ParsableCommand {
         let whole = try Trace(file: trace, number: selection.number)
         let cut = try about(trace) { try whole.cut(fromMs: from?.milliseconds, untilMs: until?.milliseconds) }
         guard !cut.trace.lines.isEmpty else { throw Failure(.dataError, "\(trace): nothing happens in that time") }
-        if cut.rejected > 0 {
-            say("\(trace): left out \(counted(cut.rejected, "line")) that a daemon rejects; see \"gimbal check\"")
-        }
+        sayRejected(cut.rejected, in: trace)
         if let reason = cut.reason, let from {
             let why =
                 switch reason {

@@ -24,7 +24,9 @@ struct Join: ParsableCommand {
 
     func run() throws {
         let file = try OutputFile(destination)
-        let traces = try traces.map { try Trace(file: $0) }
-        try file.finish(about("the joined trace") { try Trace.joined(traces) }.bytes)
+        let read = try traces.map { try Trace(file: $0) }
+        let joined = try about("the joined trace") { try Trace.joined(read) }
+        for (name, rejected) in zip(traces, joined.rejected) { sayRejected(rejected, in: name) }
+        try file.finish(joined.trace.bytes)
     }
 }
