@@ -69,6 +69,7 @@ import Testing
         #expect(refused.errors == "gimbal: /etc/passwd cannot be started: Permission denied\n")
         // The folders of the PATH have this program, but a name with a slash is a path.
         #expect(try gimbal(daemon, ["lease", "--", "./sh"]).status == 69)
+        #expect(try gimbal(daemon, ["lease", "--", "no-such-program"]).status == 69)
     }
 
     @Test func anErrorInALeaseNamesTheLineThatWasSent() throws {

@@ -44,7 +44,7 @@ import Testing
 
     @Test func theFileOfATrialIsInTheFolderForSuchFilesAndGoesWithTheCommand() throws {
         let folder = Folder()
-        let trials = [(["sh", "-c", "echo {} >$TMPDIR/seen; exit 3"], 0), (["no-such-program", "{}"], 64)]
+        let trials = [(["sh", "-c", "echo {} >$TMPDIR/seen; exit 3"], 0), (["no-such-program", "{}"], 69)]
         for (command, status) in trials {
             let (found, _, errors) = try DaemonProcess.run(
                 DaemonProcess.gimbal, ["shrink", "--limit", "1", sample, "--"] + command,

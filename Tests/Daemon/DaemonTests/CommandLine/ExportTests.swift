@@ -66,6 +66,11 @@ import Testing
         let lacking = try gimbal(nil, ["perform", Files.sample("tilt"), "--adb", adb(status: 127)])
         #expect(lacking.status == 69 && lacking.errors.contains("adb ended with status 127"), "\(lacking.errors)")
         #expect(try gimbal(nil, ["perform", Files.sample("tilt"), "--adb", path("none")]).status == 69)
+        let folderOfAdb = try URL(fileURLWithPath: adb()).deletingLastPathComponent().path
+        let found = try DaemonProcess.run(
+            DaemonProcess.gimbal, ["perform", Files.sample("tilt"), "--adb", "adb"],
+            environment: ["PATH": "\(folderOfAdb):/usr/bin:/bin"])
+        #expect(found.status == 0, "\(found.errors)")
         #expect(try gimbal(nil, ["perform", Files.sample("tilt"), "--adb", adb(), "--viewport", "1x2"]).status == 64)
     }
 

@@ -50,7 +50,7 @@ struct Lease: ParsableCommand {
 
     func run() throws {
         guard let program = Program.find(command[0]) else {
-            throw Failure(.usage, "there is no command \(command[0])")
+            throw Failure(.unavailable, "there is no command \(command[0])")
         }
         let conversation = try Conversation(socket, camera: camera)
         HeldLease.tell(

@@ -68,7 +68,7 @@ private final class Trial {
 
     init(_ command: [String]) throws {
         guard let program = Program.find(command[0]) else {
-            throw Failure(.usage, "there is no program \(command[0])")
+            throw Failure(.unavailable, "there is no program \(command[0])")
         }
         self.program = program
         let folder = SocketPath.environmentValue("TMPDIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"

@@ -46,8 +46,8 @@ struct Perform: ParsableCommand {
     }
 
     func run() throws {
-        guard let program = adb ?? Program.find("adb") else {
-            throw Failure(.unavailable, "adb is not installed (Debian: apt install adb)")
+        guard let program = Program.find(adb ?? "adb") else {
+            throw Failure(.unavailable, "\(adb ?? "adb") is not installed (Debian: apt install adb)")
         }
         let source = try InputFile(recording, endsBySignal: true)
         let export = try TouchExport(recording, of: source, options, to: .uinputScript)
