@@ -117,6 +117,14 @@ final class OutputFile {
         return unsafe String(cString: path)
     }
 
+    /// Returns the place of a file, however its name is spelled; the file may be new.
+    static func place(of name: String) -> String {
+        guard !InputFile.isThere(name) else { return resolved(name) }
+        let file = InputFile.lastPart(of: name)
+        let folder = String(name.dropLast(file.count))
+        return "\(resolved(folder.isEmpty ? "." : folder))/\(file)"
+    }
+
     private static func isThere(_ name: String) -> Failure {
         Failure(.cannotCreate, "\(name) already exists: --force replaces it")
     }

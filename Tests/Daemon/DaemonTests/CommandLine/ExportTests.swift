@@ -178,6 +178,10 @@ import Testing
         let golden = path("there.ndjson")
         try "golden".write(toFile: golden, atomically: true, encoding: .utf8)
         let script = ["convert", Files.sample("tilt"), "--to", "web", "-o", path("made.js"), "--expected", golden]
+        for options in [["-o", path("new.js"), "--expected", folder.path + "/./new.js"], ["--expected", "-"]] {
+            #expect(try gimbal(nil, ["convert", Files.sample("tilt"), "--to", "web"] + options).status == 64)
+        }
+        #expect(folder.names == ["there.ndjson"])
         #expect(try gimbal(nil, script).status == 73)
         #expect(try String(contentsOfFile: golden, encoding: .utf8) == "golden")
         #expect(!FileManager.default.fileExists(atPath: path("made.js")))

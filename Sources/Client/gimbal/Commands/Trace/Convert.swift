@@ -50,7 +50,7 @@ struct Convert: ParsableCommand {
 
     func validate() throws {
         if expected != nil, to == nil { throw ValidationError("--expected needs --to.") }
-        if let expected, expected == destination.output {
+        if let expected, OutputFile.place(of: expected) == OutputFile.place(of: destination.output ?? "-") {
             throw ValidationError("--expected and -o must be different files.")
         }
         if touches, to != nil { throw ValidationError("--to always writes fingers: omit --touches.") }
