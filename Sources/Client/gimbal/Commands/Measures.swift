@@ -45,6 +45,38 @@ enum NegativeNumbers {
     }
 }
 
+// Text keeps its hyphen: a file, a label or a marker may be called "-5".
+
+extension Option where Value == String? {
+    init(
+        _ help: String, _ valueName: String, name: NameSpecification = .long, completion: CompletionKind? = nil
+    ) {
+        self.init(
+            name: name, help: ArgumentHelp(help, valueName: valueName), completion: completion,
+            transform: NegativeNumbers.unshieldedWord)
+    }
+}
+
+extension Argument {
+    init(help: ArgumentHelp? = nil, completion: CompletionKind? = nil) where Value == String {
+        self.init(help: help, completion: completion, transform: NegativeNumbers.unshieldedWord)
+    }
+
+    init(help: ArgumentHelp? = nil, completion: CompletionKind? = nil) where Value == String? {
+        self.init(help: help, completion: completion, transform: NegativeNumbers.unshieldedWord)
+    }
+
+    init(help: ArgumentHelp? = nil, completion: CompletionKind? = nil) where Value == [String] {
+        self.init(help: help, completion: completion, transform: NegativeNumbers.unshieldedWord)
+    }
+
+    init(wrappedValue: [String], help: ArgumentHelp? = nil, completion: CompletionKind? = nil)
+    where Value == [String] {
+        self.init(
+            wrappedValue: wrappedValue, help: help, completion: completion, transform: NegativeNumbers.unshieldedWord)
+    }
+}
+
 /// A value that is typed as one word.
 protocol TypedArgument: Sendable {
     /// Reads the word.

@@ -138,6 +138,14 @@ import Testing
         #expect(status == 0 && errors.isEmpty && output == expected)
     }
 
+    @Test func textMayLookLikeANegativeNumber() throws {
+        let folder = Folder()
+        let script = "cd '\(folder.path)'; PATH='\(DaemonProcess.products.path)':$PATH; "
+        let (status, _, errors) = try DaemonProcess.run(
+            URL(fileURLWithPath: "/bin/sh"), ["-c", script + "gimbal make pan -o -5 && gimbal run --summary -5"])
+        #expect(status == 0 && folder.names == ["-5"], "\(errors)")
+    }
+
     @Test func aFileIsNoLineToSend() throws {
         let folder = Folder()
         let file = try folder.write("lines.ndjson", "{}\n")

@@ -28,7 +28,7 @@ struct Lease: ParsableCommand {
     @Option("The longest time of the lease, in milliseconds or such as 30s (default: an hour, the maximum).", "time")
     var `for`: Milliseconds?
 
-    @Option(help: "A label that tells others who has the camera, of 1 to 256 bytes.")
+    @Option("A label that tells others who has the camera, of 1 to 256 bytes.", "label")
     var label: String?
 
     @Flag(help: "Wait while another client has the camera.")

@@ -27,9 +27,7 @@ struct Mark: ParsableCommand {
         throw ValidationError("A marker's name must be 1 to 256 bytes.")
     }
 
-    func validate() throws { try Self.check(text) }
+    func validate() throws { try Self.check(label) }
 
-    private var text: String { NegativeNumbers.unshieldedWord(label) }
-
-    func run() throws { try Conversation(options).command(.marker(label: text)) }
+    func run() throws { try Conversation(options).command(.marker(label: label)) }
 }

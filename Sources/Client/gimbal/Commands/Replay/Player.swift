@@ -54,7 +54,7 @@ struct Player: ParsableCommand {
         get throws {
             if marker != nil, action != .seek { throw ValidationError("--marker is for seek.") }
             if let value, ![.step, .seek, .speed].contains(action) {
-                throw ValidationError("Unexpected argument '\(NegativeNumbers.unshielded(value))'.")
+                throw ValidationError("Unexpected argument '\(value)'.")
             }
             switch action {
             case .pause: return .pauseReplay
@@ -86,7 +86,7 @@ struct Player: ParsableCommand {
             case (let value?, nil):
                 let time = try Milliseconds(typed: value)
                 try Milliseconds(abs(time.milliseconds)).checkRange("The time")
-                let isRelative = ["+", "-", NegativeNumbers.minus].contains { value.hasPrefix($0) }
+                let isRelative = ["+", "-"].contains { value.hasPrefix($0) }
                 return isRelative ? .offset(time.milliseconds) : .time(time.milliseconds)
             case (nil, let marker?):
                 try Mark.check(marker)
