@@ -317,6 +317,13 @@ import FoundationXML
 
         let never = try gimbal(daemon, ["expect", "--camera", "main", "--timeout", "3s", "--zoom", "10"])
         #expect(never.status == 1 && never.output.joined().contains("1 zoom"), "\(never.output)")
+        // An hour would be noticed.
+        let running = try RunningProgram(
+            ["expect", "--socket", daemon.socket, "--camera", "main", "--timeout", "1h", "--zoom", "10"])
+        try waitForSubscriber(daemon)
+        _ = try gimbal(daemon, ["remove", "main"])
+        let removed = running.wait()
+        #expect(removed.status == 69 && removed.errors.contains("camera main was removed"), "\(removed)")
         let nowhere = try gimbal(daemon, ["expect", "--camera", "lfet", "--timeout", "3s", "--zoom", "10"])
         #expect(nowhere.status == 1 && nowhere.errors.contains("lfet"), "\(nowhere.errors)")
     }

@@ -395,6 +395,9 @@ private final class CameraFollower {
     private func handle(_ message: ReceivedLine) throws {
         lineNumber += 1
         if let error = message.error { throw Failure(error) }
+        if case .removed(let camera)? = message.event {
+            throw Failure(.unavailable, "camera \(camera) was removed")
+        }
         if message.type == .atRest { hasRested = true }
         // A replay begins, with a clock of its own.
         if message.type == .reset { (reader, lineNumber) = (StreamReader(), 1) }
