@@ -44,7 +44,7 @@ struct LoadedStream {
     /// Returns whether a file with this beginning contains a stream.
     static func isStream(_ beginning: [UInt8]) -> Bool {
         // The last line of a file may lack its line feed.
-        firstLine(of: beginning + [0x0a]).map(StreamReader.recognizes) ?? false
+        firstLine(of: beginning.withoutByteOrderMark + [0x0a]).map(StreamReader.recognizes) ?? false
     }
 
     /// Returns the first complete line that is neither a comment nor blank.
@@ -62,7 +62,11 @@ struct LoadedStream {
             try about(file.name) { try reader.read(line.text, number: line.number) }
             bytes += ReceivedLine(line.text).withoutEpoch + [0x0a]
         }
-        while case let piece = try file.read(), !piece.isEmpty { try splitter.read(piece, read) }
+        var piece = try file.read().withoutByteOrderMark
+        while !piece.isEmpty {
+            try splitter.read(piece, read)
+            piece = try file.read()
+        }
         try splitter.finish(read)
         stream = reader.stream
         guard stream.last != nil else { throw Failure(.dataError, "\(file.name) contains no camera positions") }

@@ -168,6 +168,17 @@ import FoundationXML
         #expect(try gimbal(nil, ["expect", more, "--moves", "0"]).errors.contains("several traces"))
     }
 
+    @Test func aByteOrderMarkIsNoPartOfAFile() throws {
+        let marked = try write("\u{feff}" + String(contentsOfFile: golden, encoding: .utf8), to: "marked.ndjson")
+        #expect(try gimbal(nil, ["expect", sample, "--golden", marked]).status == 0)
+        #expect(try gimbal(nil, ["diff", sample, marked]).errors == "")
+        let statements = try write("\u{feff}moves 999\n", to: "marked.expect")
+        #expect(try gimbal(nil, ["expect", sample, "--statements", statements]).status == 1)
+        let daemon = try DaemonProcess()
+        let sent = try gimbal(daemon, ["send"], input: "\u{feff}{\"type\":\"ping\",\"id\":1}\n")
+        #expect(sent.status == 0 && sent.output == [#"{"type":"pong","id":1}"#], "\(sent)")
+    }
+
     @Test func whatIsNoExpectationIsRefused() throws {
         #expect(try gimbal(nil, ["expect", sample]).status == 64)
         #expect(try gimbal(nil, ["expect", sample, "--golden", "/nonexistent"]).status == 66)

@@ -50,6 +50,8 @@ private final class SendSession {
     private let linesBefore: Int
     /// The source of the lines; `nil` when there are no more.
     private var input: InputFile?
+    /// Whether something of it has been sent.
+    private var hasBegun = false
     private(set) var hasErrors = false
     /// The cameras that were subscribed to, except those that were removed.
     private var followed: Set<String> = []
@@ -104,10 +106,12 @@ private final class SendSession {
     }
 
     private func sendMore() throws {
-        guard let piece = try input?.read(), !piece.isEmpty else {
+        guard var piece = try input?.read(), !piece.isEmpty else {
             input = nil
             return try finishSending()
         }
+        if !hasBegun { piece = piece.withoutByteOrderMark }
+        hasBegun = true
         queue(piece)
     }
 

@@ -215,7 +215,7 @@ extension Statement {
             throw Failure(.dataError, "\(name) has more than \(longestFile >> 20) MiB of statements")
         }
         let folder = name.lastIndex(of: "/").map { String(name[...$0]) } ?? ""
-        let statements = try about(name) { try read(file: String(decoding: bytes, as: UTF8.self)) }
+        let statements = try about(name) { try read(file: String(decoding: bytes.withoutByteOrderMark, as: UTF8.self)) }
         guard !statements.isEmpty else { throw Failure(.dataError, "\(name): it contains no statement") }
         return statements.map { statement in
             guard case .golden(let golden, let tolerance) = statement.kind, !golden.hasPrefix("/") else {
