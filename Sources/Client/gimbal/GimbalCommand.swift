@@ -88,10 +88,18 @@ struct GimbalCommand: ParsableCommand {
         }
         // A word may come from a shell's pattern, and be the name of any file.
         for word in words { text = text.replacing(word, with: PrintableText(word).description) }
-        if !text.isEmpty {
-            (PrintableText(lines: text) + "\n").write(to: code.isSuccess ? STDOUT_FILENO : STDERR_FILENO)
+        guard code.isSuccess else {
+            if !text.isEmpty { say(PrintableText(lines: text)) }
+            Glibc.exit(code.rawValue)
         }
-        Glibc.exit(code.rawValue)
+        var bytes = (PrintableText(lines: text).description + "\n").utf8.map(\.self)[...]
+        do {
+            try writeOut(&bytes, to: STDOUT_FILENO, named: "standard output")
+        } catch let failure as Failure {
+            say("gimbal: \(failure.message)")
+            Glibc.exit(failure.status.rawValue)
+        } catch {}
+        Glibc.exit(0)
     }
 
     /// Opens closed standard descriptors, so that the socket does not get one of their numbers.

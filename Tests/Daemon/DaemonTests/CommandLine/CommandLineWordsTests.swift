@@ -146,6 +146,13 @@ import Testing
         #expect(status == 0 && folder.names == ["-5"], "\(errors)")
     }
 
+    @Test(arguments: ["--help", "help run", "--version"])
+    func helpThatCannotBeWrittenIsAnError(_ words: String) throws {
+        let (status, _, errors) = try DaemonProcess.run(
+            URL(fileURLWithPath: "/bin/sh"), ["-c", "'\(DaemonProcess.gimbal.path)' \(words) >/dev/full"])
+        #expect(status == 74 && errors.hasPrefix("gimbal: standard output: "), "\(status) \(errors)")
+    }
+
     @Test func aFileIsNoLineToSend() throws {
         let folder = Folder()
         let file = try folder.write("lines.ndjson", "{}\n")
