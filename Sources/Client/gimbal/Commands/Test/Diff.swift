@@ -37,6 +37,7 @@ struct Diff: ParsableCommand {
     var found: String
 
     func validate() throws {
+        if plot == "-" { throw ValidationError("Standard output is for the differences: name a file with --plot.") }
         if expected == "-", found == "-" { throw ValidationError("At most one of the two can be standard input.") }
     }
 

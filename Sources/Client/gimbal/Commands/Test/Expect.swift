@@ -75,6 +75,9 @@ struct Expect: ParsableCommand {
             throw ValidationError(
                 "--golden and --plot are for one file; for several, write \"golden FILE\" in the .expect file of each.")
         }
+        if [junit, html, plot].contains("-") {
+            throw ValidationError("Standard output is for the results: name a file with --junit, --html and --plot.")
+        }
         if camera != nil, !expectations.hasAny {
             throw ValidationError("Say what is expected, such as --zoom 14.")
         }
