@@ -115,6 +115,7 @@ import Testing
         "tour --record --trace", "tour --record --zoom 3", "tour a --for 1s", "tour a --to kml --trace", "tour a -o b",
         "tour a --no-wait --trace", "tour a --to gpx", "tour a --zoom 3 --height 4", "tour a --speed 3 --speed-up 4",
         "expect a --junit -", "expect a --html -", "expect a --plot -", "diff a b --plot -",
+        "expect a --zoom 3 --plot b.svg", "expect a --moves 1 --update",
         "tour a --zoom 1", "tour a --viewing-angle 66", "tour a --speed-up 0", "tour a --height nan",
     ])
     func wrongUsageIsToldBeforeAnythingIsReadOrSent(_ line: String) throws {

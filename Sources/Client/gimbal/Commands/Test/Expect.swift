@@ -75,6 +75,9 @@ struct Expect: ParsableCommand {
             throw ValidationError(
                 "--golden and --plot are for one file; for several, write \"golden FILE\" in the .expect file of each.")
         }
+        if plot != nil || update, expectations.hasAny, !expectations.mayHaveGolden {
+            throw ValidationError("--plot and --update need a golden file: name it with --golden.")
+        }
         if [junit, html, plot].contains("-") {
             throw ValidationError("Standard output is for the results: name a file with --junit, --html and --plot.")
         }
@@ -160,6 +163,9 @@ struct ExpectationOptions: ParsableArguments {
 
     /// Whether anything is expected.
     var hasAny: Bool { golden != nil || statements != nil || !words.isEmpty }
+
+    /// Whether there may be a golden file: a file of statements may name one.
+    var mayHaveGolden: Bool { golden ?? statements != nil }
 
     func validate() throws {
         if tolerance != nil, golden == nil { throw ValidationError("--tolerance is for --golden.") }
