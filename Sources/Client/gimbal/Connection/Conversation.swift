@@ -12,8 +12,8 @@ final class Conversation {
     /// Received lines that have not been handled.
     private var received: [ReceivedLine] = []
     private var hasEnded = false
-    /// Whether something other than an animation moves the camera.
-    private var isTakenOver = false
+    /// Whether a command has been sent that moves the camera, and nothing but an animation moves it since.
+    private var moves = false
 
     convenience init(_ options: AnswerOptions) throws { try self.init(options.socket, json: options.json) }
 
@@ -160,22 +160,23 @@ final class Conversation {
         connection.queue(
             try ClientRequest.line(batch: [request, .awaitIdle()], camera: camera?.text, ids: ["command", "rest"]))
         connection.expectAnswer()
+        moves = true
         var message: ReceivedLine
         repeat {
             message = try next()
             switch message.type {
             case .ok: connection.hasAnswered()
             case .reset: throw Failure(.busy, "a trace has taken the camera")
-            case .moveStarted: isTakenOver = message.event?.move?.reason != .animation
+            case .moveStarted: moves = message.event?.move?.reason == .animation
             default: break
             }
         } while message.type != .atRest
     }
 
-    /// Stops the camera where it is, unless something other than this command moves it by now, and ends the command.
+    /// Stops the camera where it is, unless this command does not move it yet or any more, and ends the command.
     private func stop(_ interrupt: Interrupt) throws -> Never {
         interrupt.accept()
-        if !isTakenOver {
+        if moves {
             connection.queue(try ClientRequest.stop.line(camera: camera?.text, id: "stop"))
             connection.expectAnswer(within: Self.lastPatience)
             while let message = try? next(), message.id != "stop" {}

@@ -21,6 +21,26 @@ import Testing
         #expect(folder.names == ["whole.ndjson"])
     }
 
+    /// A camera that the command has not moved yet stays in motion.
+    @Test func anAnimationThatWasNotSentStopsNothing() throws {
+        let folder = folder
+        let server = try StandIn { _, connection in
+            var received: [UInt8] = []
+            var buffer = [UInt8](repeating: 0, count: 4096)
+            while case let count = recv(connection, &buffer, buffer.count, 0), count > 0 {
+                received += buffer[..<count]
+                _ = try? folder.write("received", String(decoding: received, as: UTF8.self))
+            }
+            _ = try? folder.write("ended", "")
+        }
+        let running = try RunningProgram(["animate", "--zoom", "9", "--socket", server.path])
+        try waitUntil("it has asked for events") { folder.names.contains("received") }
+        #expect(running.end(SIGINT).status == -SIGINT)
+        try waitUntil("it has gone") { folder.names.contains("ended") }
+        let received = try String(contentsOfFile: folder.path("received"), encoding: .utf8)
+        #expect(received.contains("subscribe") && !received.contains("stop"), "\(received)")
+    }
+
     /// A trace that keeps any of the commands busy long enough to be interrupted.
     private static let longTrace: String = {
         var text = #"{"type":"trace","version":1}"# + "\n"
