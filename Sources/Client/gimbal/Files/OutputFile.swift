@@ -31,7 +31,10 @@ final class OutputFile {
         case appending
     }
 
+    /// The file's name as it was given; `nil` for standard output.
     private let name: String?
+    /// The file itself, to which a symbolic link leads.
+    private let path: String
     private let style: Style
     private let replaces: Bool
     /// The file to which a regular file is written until it is complete.
@@ -53,25 +56,26 @@ final class OutputFile {
     init(_ options: OutputOptions, _ style: Style = .whole) throws {
         self.style = style
         replaces = options.force
-        name = options.file.map(Self.resolved)
+        name = options.file
+        path = name.map(Self.resolved) ?? ""
         guard let name else {
             descriptor = STDOUT_FILENO
             return
         }
         var status = stat()
-        let isThere = unsafe stat(name, &status) == 0
+        let isThere = unsafe stat(path, &status) == 0
         if isThere, status.st_mode & S_IFMT != S_IFREG {
             // A device or a pipe is written to, never replaced.
-            try open(name, O_WRONLY)
+            try open(path, O_WRONLY)
         } else if isThere, !replaces, style != .appending {
             throw Self.isThere(name)
         } else if style != .whole {
             let way = style == .appending ? O_RDWR | O_APPEND : O_WRONLY
-            try open(name, way | (isThere ? 0 : O_CREAT | O_EXCL))
+            try open(path, way | (isThere ? 0 : O_CREAT | O_EXCL))
             isNew = !isThere
         } else {
             // Random, as what was left behind may have the process's number: in a container it is often the same.
-            let part = "\(name).\(String(UInt32.random(in: 0 ... .max), radix: 16)).part"
+            let part = "\(path).\(String(UInt32.random(in: 0 ... .max), radix: 16)).part"
             try open(part, O_WRONLY | O_CREAT | O_EXCL)
             self.part = UnfinishedFile(part)
             if isThere { _ = fchmod(descriptor, status.st_mode & 0o7777) }
@@ -107,7 +111,7 @@ final class OutputFile {
 
     deinit {
         if descriptor > STDERR_FILENO { _ = close(descriptor) }
-        if let name, isNew, !hasBegun { _ = unsafe unlink(name) }
+        if isNew, !hasBegun { _ = unsafe unlink(path) }
     }
 
     /// Returns the target of a symbolic link, so that the link stays.
@@ -134,7 +138,7 @@ final class OutputFile {
             descriptor = unsafe Glibc.open(path, flags | O_CLOEXEC, 0o666)
             try Interrupt.check()
         } while descriptor < 0 && errno == EINTR
-        if descriptor < 0 { throw Failure(.ioError, "\(SystemError(path))") }
+        if descriptor < 0 { throw Failure(.ioError, "\(SystemError(name ?? path))") }
     }
 
     /// Returns the beginning and the end of a regular file that is appended to; otherwise, both are empty.
@@ -207,17 +211,17 @@ final class OutputFile {
         descriptor = -1
         guard isClosed else { throw Failure(.ioError, "\(SystemError(name))") }
         guard let part else { return }
-        try place(part.name, at: name)
+        try place(part.name, as: name)
         self.part = nil
     }
 
     /// Moves the file to its place. Without --force, a file that has appeared there meanwhile is not replaced; file
     /// systems without hard links do not allow this check.
-    private func place(_ part: String, at name: String) throws {
+    private func place(_ part: String, as name: String) throws {
         if !replaces {
-            if unsafe link(part, name) == 0 { return }
+            if unsafe link(part, path) == 0 { return }
             if errno == EEXIST { throw Self.isThere(name) }
         }
-        guard unsafe rename(part, name) == 0 else { throw Failure(.ioError, "\(SystemError(name))") }
+        guard unsafe rename(part, path) == 0 else { throw Failure(.ioError, "\(SystemError(name))") }
     }
 }

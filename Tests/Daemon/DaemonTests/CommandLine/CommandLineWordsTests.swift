@@ -155,6 +155,11 @@ import Testing
         #expect(status == 74 && errors.hasPrefix("gimbal: standard output: "), "\(status) \(errors)")
     }
 
+    @Test func anOutputThatCannotBeMadeIsNamedAsItWasTyped() throws {
+        let (status, _, errors) = try gimbal(nil, ["make", "pan", "-o", "/nonexistent/a.ndjson"])
+        #expect(status == 74 && errors == "gimbal: /nonexistent/a.ndjson: No such file or directory\n", "\(errors)")
+    }
+
     @Test func aFileIsNoLineToSend() throws {
         let folder = Folder()
         let file = try folder.write("lines.ndjson", "{}\n")
