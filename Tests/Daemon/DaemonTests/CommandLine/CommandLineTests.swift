@@ -108,6 +108,18 @@ func subcommands() throws -> [String] {
         #expect(status == 69 && output.isEmpty && errors.contains("the daemon ended the connection"), "\(errors)")
     }
 
+    @Test func aDaemonThatGoesBeforeATraceHasEndedIsMissed() throws {
+        let sender = try RunningProgram(
+            ["send", "--socket", daemon.socket, #"{"type":"trace","version":1}"#, #"{"type":"stop","timeMs":0}"#]
+                + [#"{"type":"stop","timeMs":3600000}"#])
+        try waitUntil("there is a replay") {
+            try daemon.ask(#"{"type":"get-replay","id":1}"#)["type"]?.string != "error"
+        }
+        #expect(daemon.end(SIGKILL) == -SIGKILL)
+        let (status, output, errors) = sender.wait()
+        #expect(status == 69 && output.isEmpty && errors.contains("the daemon ended the connection"), "\(errors)")
+    }
+
     @Test(arguments: [
         (
             "idle,camera-changed", #"{"type":"move","update":{"kind":"zoom-in"}}"#,

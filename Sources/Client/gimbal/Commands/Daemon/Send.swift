@@ -56,6 +56,8 @@ private final class SendSession {
     /// The cameras that were subscribed to, except those that were removed.
     private var followed: Set<String> = []
     private var hasUnsubscribed = false
+    /// Whether a trace has begun that has not ended itself.
+    private var isInTrace = false
     private var lines = LineSplitter()
     private var decoder = RequestDecoder()
     private var isAnswered = false
@@ -87,20 +89,19 @@ private final class SendSession {
     }
 
     private func queue(_ piece: [UInt8]) {
-        note(piece[...])
+        lines.read(piece[...], note)
         connection.queue(piece)
     }
 
-    /// Looks for a request that ends a subscription: without an id it is not answered.
-    private func note(_ piece: ArraySlice<UInt8>) {
-        guard !hasUnsubscribed else { return }
-        lines.read(piece) { line in
-            guard !line.isTooLong, let requests = try? decoder.decode(line.text.span) else { return }
-            for request in requests {
-                switch request.body {
-                case .unsubscribe, .unsubscribeAll: hasUnsubscribed = true
-                default: break
-                }
+    /// Looks for a request that ends a subscription, as without an id it is not answered; and for traces.
+    private func note(_ line: LineSplitter.Line) {
+        guard !line.isTooLong, let requests = try? decoder.decode(line.text.span) else { return }
+        for request in requests {
+            switch request.body {
+            case .unsubscribe, .unsubscribeAll: hasUnsubscribed = true
+            case .trace: isInTrace = true
+            case .traceEnd: isInTrace = false
+            default: break
             }
         }
     }
@@ -115,9 +116,12 @@ private final class SendSession {
         queue(piece)
     }
 
-    /// Sends a ping behind the last line, which may lack its line feed: the pong tells that all is answered.
+    /// Sends a ping behind the last line, which may lack its line feed, and behind the end of a trace: the pong tells
+    /// that all is answered.
     private func finishSending() throws {
-        connection.queue([0x0a] + (try ClientRequest.ping.line(id: Self.endMark)))
+        lines.finish(note)
+        let ending = isInTrace ? Request.traceEndLine : []
+        connection.queue([0x0a] + ending + (try ClientRequest.ping.line(id: Self.endMark)))
         connection.finishSending()
     }
 
