@@ -105,6 +105,11 @@ import Testing
         #expect(refused == 75 && why.contains(#""guide" has leased this camera"#), "\(why)")
     }
 
+    @Test func fittingWithoutWaitingPrintsNothing() throws {
+        let (status, output, errors) = try gimbal(daemon, ["fit", "1,2", "3,4", "--no-wait"])
+        #expect(try status == 0 && output.isEmpty && errors.isEmpty && place(answer(daemon, "get"))[0] != 0)
+    }
+
     @Test func animatingWaitsUntilTheCameraRests() throws {
         let client = try SocketClient(daemon.socket)
         try client.send(#"{"type":"subscribe","events":["camera-changed","idle"]}"#)

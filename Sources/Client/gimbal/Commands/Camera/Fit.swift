@@ -44,8 +44,11 @@ struct Fit: ParsableCommand {
     func run() throws {
         let bounds = try CoordinateBounds(from: southWest, to: northEast)
         let daemon = try Conversation(options)
+        let isOverTime = animate || animation.isNamed
         guard dryRun else {
-            return try daemon.go(.fitBounds(bounds, insets: insets), animate || animation.isNamed ? animation : nil)
+            let update = CameraUpdate.fitBounds(bounds, insets: insets)
+            if animation.noWait, !isOverTime { return try daemon.command(.move(update)) }
+            return try daemon.go(update, isOverTime ? animation : nil)
         }
         try daemon.show(.cameraForBounds(bounds, insets: insets)) { (fit: BoundsFit) in
             let remark: PrintableText = fit.fits ? "" : ", but the bounds do not fit"
