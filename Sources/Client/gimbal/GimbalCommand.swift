@@ -92,9 +92,10 @@ struct GimbalCommand: ParsableCommand {
             if !text.isEmpty { say(PrintableText(lines: text)) }
             Glibc.exit(code.rawValue)
         }
-        var bytes = (PrintableText(lines: text).description + "\n").utf8.map(\.self)[...]
+        let output = Output()
+        output.add(PrintableText(lines: text))
         do {
-            try writeOut(&bytes, to: STDOUT_FILENO, named: "standard output")
+            try output.flush()
         } catch let failure as Failure {
             say("gimbal: \(failure.message)")
             Glibc.exit(failure.status.rawValue)
