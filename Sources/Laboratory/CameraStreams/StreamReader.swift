@@ -96,10 +96,11 @@ package final class StreamReader {
 
     private func child(_ object: Int, _ field: Field) -> Int? { tape.child(of: object, name: field.rawValue) }
 
-    /// Returns a number by the names of a column of a table; `nil` if it has none of them.
+    /// Returns a number by the names of a column of a table; `nil` if it has none of them, or they are `null`.
     private func member(_ object: Int, _ column: Table.Column) throws(StreamError) -> Double? {
         for (index, name) in Self.numbers.enumerated() where name.0 == column {
-            guard let node = tape.child(of: object, name: UInt8(Field.allCases.count + index)) else { continue }
+            guard let node = tape.child(of: object, name: UInt8(Field.allCases.count + index)), tape[node].kind != .null
+            else { continue }
             return try number(node, name.1)
         }
         return nil

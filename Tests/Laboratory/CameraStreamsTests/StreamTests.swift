@@ -74,7 +74,7 @@ func eastward(_ count: Int, zoom: Double = 10, step: Double = 20, startMs: Doubl
         (#"{"position":{"latitude":1,"longitude":2,"zoom":3}}"#, 1, "timeMs"),
         (#"{"timeMs":1,"position":{"target":{"latitude":1},"zoom":3}}"#, 1, "longitude"),
         (#"{"timeMs":1,"latitude":1,"longitude":2,"zoom":3,"bearing":"4"}"#, 1, "bearing must be a number"),
-        (#"{"timeMs":1,"latitude":1,"longitude":2,"zoom":3,"tilt":null}"#, 1, "tilt must be a number"),
+        (#"{"timeMs":1,"latitude":1,"longitude":2,"zoom":3,"tilt":"4"}"#, 1, "tilt must be a number"),
         (#"{"type":"lagged","missed":3}"#, 1, "missed"), ("{", 1, "column"),
     ])
     func whatIsNoStreamIsNamed(_ text: String, line: Int, word: String) throws {

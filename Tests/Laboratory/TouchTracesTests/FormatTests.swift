@@ -524,6 +524,10 @@ import Testing
                 + (1...2).map { motion("POINTER_DOWN(\($0))", pointers[...$0].joined(separator: ", "), 20) }.joined()
                 + (1...2).map { motion("POINTER_DOWN(\($0))", pointers[...$0].joined(separator: ", "), 20) }[1])
         #expect(reading.frames.map(\.contacts.count) == [1, 2, 3, 0])
+        // A view inside logs its share of a move.
+        let all = pointers.joined(separator: ", ")
+        let shared = Reading(motion("DOWN", all, 10) + motion("MOVE", all, 20) + motion("MOVE", pointers[0], 20))
+        #expect(shared.frames.map(\.contacts.count) == [3, 3, 0])
     }
 
     @Test func aMotionEventIsFoundBehindATagOfItsName() {

@@ -44,14 +44,14 @@ struct Screens {
 
     mutating func note(_ screen: Screen, at now: Double) {
         let name = "\(screen.node)/\(screen.camera)"
-        let isKnown = heard[name] != nil
-        guard isKnown || heard.values.count(where: { $0.screen.node == screen.node }) < Self.mostOfNode else { return }
-        if !isKnown, heard.count == ScreenList.most {
+        if heard[name] == nil {
+            let own = heard.filter { $0.value.screen.node == screen.node }
+            let crowd = own.count >= Self.mostOfNode ? own : heard.count >= ScreenList.most ? heard : [:]
             // One that is silent makes room.
-            guard let oldest = heard.min(by: { $0.value.at < $1.value.at }), isSilent(oldest.value.at, now) else {
-                return
+            if let oldest = crowd.min(by: { $0.value.at < $1.value.at }) {
+                guard isSilent(oldest.value.at, now) else { return }
+                heard[oldest.key] = nil
             }
-            heard[oldest.key] = nil
         }
         heard[name] = (screen, now)
         deadline = .earliest(deadline, now + 1000)

@@ -322,7 +322,9 @@ final class NodeCameras: DaemonReader {
 
     /// Tells the daemon's other clients how well the cameras that follow this node's keep in step.
     private func tellScreens(isAnew: Bool = false, at now: Double) {
+        // One that does not read is not told more and more.
         guard let connection = daemon.connection, let about = screens.takeAbout(at: now, isAnew: isAnew),
+            connection.unsentBytes == 0 || isAnew,
             let line = try? ClientRequest.hello(about: about).line(id: Self.aboutID)
         else { return }
         connection.send(line)

@@ -21,7 +21,6 @@ struct CameraReaders {
     var readClock: Bool { clockReaders > 0 }
     var clockReaderIsAlone: Bool { clockReaders == 1 }
     var readMotion: Bool { motionReaders > 0 }
-    var motionReaderIsAlone: Bool { motionReaders == 1 }
     /// Whether one waits for its trace to begin, or asks for the clock or motions, and so is served after each batch.
     private(set) var wantMore = false
 

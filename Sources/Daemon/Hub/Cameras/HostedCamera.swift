@@ -293,9 +293,12 @@ final class HostedCamera {
         case .stop:
             stop()
         case .set(let change):
+            let (old, new) = (moment.setup, moment.setup.with(change))
             // What moves now may go elsewhere: frames computed from the motion would be wrong.
-            lastMotion = nil
-            move(.command) { $0.set($0.setup.with(change)) }
+            if (old.viewport, old.zoomRange, old.targetBounds) != (new.viewport, new.zoomRange, new.targetBounds) {
+                lastMotion = nil
+            }
+            move(.command) { $0.set(new) }
         default: break
         }
     }
@@ -588,10 +591,7 @@ final class HostedCamera {
             if readers.clockReaderIsAlone { _ = clockNews() }
             line.answer(.event(.clock(clockMessage)), Span())
         }
-        if kinds.contains(.motion) {
-            if readers.motionReaderIsAlone { _ = motionNews() }
-            line.answer(.event(.motion(motionMessage)), Span())
-        }
+        if kinds.contains(.motion) { line.answer(.event(.motion(motionMessage)), Span()) }
         if kinds.contains(.present) {
             for presentation in toldAhead { line.answer(.event(.present(told(presentation))), Span()) }
         }

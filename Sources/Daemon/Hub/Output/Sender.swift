@@ -128,7 +128,8 @@ final class Sender {
         let isTooMuch =
             isLate && !turns.hasRoomForCopies && (backlog.events > Self.few || bytes > 16 << 10)
         let isFull = isTooMuch || peer.output.unreadBytes > limits.unreadReplies
-        if bytes > 16 << 10, !isFull { peer.output.reserve(min(bytes, limits.mostHistoryBytes)) }
+        let isWhole = !isFull && backlog.events <= UInt64(limits.historyEvents) && bytes <= limits.mostHistoryBytes
+        if isWhole, bytes > 16 << 10 { peer.output.reserve(bytes) }
         for subscription in subscriptions { flush(subscription, backlog: &backlog, isLate, isFull) }
     }
 

@@ -44,7 +44,8 @@ struct MotionEvents {
         let time: Int
         if let timeMs {
             let ids = pointers.map(\.id)
-            if let last, last == (action, timeMs, ids) { return }
+            // Each view has its share of a move's fingers, but all of them land and lift in the first one's line.
+            if let last, last.action == action, last.timeMs == timeMs, action == .move || last.ids == ids { return }
             last = (action, timeMs, ids)
             time = timeMs * 1000
         } else {

@@ -153,7 +153,7 @@ final class Follower: Sendable {
     func sayAlive() {
         state.withLock { state in
             state.tell(.alive())
-            if !state.outboxes.isEmpty { state.readScreens() }
+            if state.outboxes.isEmpty { state.forgetScreens() } else { state.readScreens() }
         }
     }
 
@@ -253,6 +253,9 @@ extension Follower.State {
     }
 
     // MARK: Screens
+
+    /// Forgets the screens while no page sees them.
+    fileprivate mutating func forgetScreens() { screens.told = .blank }
 
     /// Asks what the daemon's clients say of themselves; one may be a bridge that knows a wall's screens.
     fileprivate mutating func readScreens() {

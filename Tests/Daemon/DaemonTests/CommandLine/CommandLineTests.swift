@@ -335,6 +335,21 @@ func subcommands() throws -> [String] {
         #expect(try gimbal(again, ["send", #"{"type":"subscribe"}"#, #"{"type":"unsubscribe","id":1}"#]).status == 0)
     }
 
+    @Test func aTraceThatAnotherClientEndsIsAnAnswer() throws {
+        let sender = try RunningProgram([
+            "send", "--socket", daemon.socket, #"{"type":"trace","version":1,"speed":1}"#,
+            #"{"type":"move","timeMs":0,"update":{"kind":"zoom-in"}}"#,
+            #"{"type":"move","timeMs":3600000,"update":{"kind":"zoom-in"}}"#,
+        ])
+        let other = try SocketClient(daemon.socket)
+        try waitUntil("the trace plays") {
+            try other.send(#"{"type":"end-replay","id":1}"#)
+            return other.receive()?.contains(#""ok""#) == true
+        }
+        let (status, output, errors) = sender.wait()
+        #expect(status == 0 && output.contains(#""cut":true"#) && errors == "")
+    }
+
     @Test func anIdThatSaysUnsubscribeEndsNoSubscription() throws {
         let (status, _, errors) = try sendUntilTheDaemonGoes(
             #"{"type":"subscribe"}"#, #"{"type":"ping","id":"unsubscribe"}"#)

@@ -134,6 +134,8 @@ private final class SendSession {
         case .subscribed, .removed:
             guard let camera = message.event?.camera else { break }
             if message.type == .removed { followed.remove(camera) } else { followed.insert(camera) }
+        // Another client has ended the trace: what was sent behind it is not answered.
+        case .traceEnded: isAnswered = isAnswered || message.traceEnded?.cut == true
         default: break
         }
         output.add(numbered(message))
