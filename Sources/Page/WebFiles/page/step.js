@@ -87,7 +87,7 @@ export class Step {
         const rows = screens.map((screen) => [`${screen.node}/${screen.camera}`, ...this.said(screen)]);
         rows.sort((a, b) => a[2] - b[2]);
         const more = rows.splice(MOST_ROWS);
-        if (more.length) rows.push([`${more.length} more`, "", more.every(([, , isGood]) => isGood)]);
+        if (more.length) rows.push(["", `${more.length} more`, more.every(([, , isGood]) => isGood)]);
         this.others.replaceChildren(...rows.map(([name, text, isGood]) => {
             const [part, label, output] = elements("li", "span", "output");
             [label.textContent, label.title, output.textContent] = [name, name, text];
