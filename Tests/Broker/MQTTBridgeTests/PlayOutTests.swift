@@ -158,6 +158,16 @@ import Testing
         #expect(try screens().map { $0["node"]?.string } == Array(names[1...4]))
     }
 
+    @Test func publisherMayBeCalledScreen() throws {
+        let wall = Wall([0], playOut: 120, delay: 5, seed: 4)
+        let client = SimulatedProcess(wall.fleet)
+        wall.fleet.connect(client)
+        let line = #"{"type":"move","update":{"kind":"zoom-to","zoom":5}}"#
+        wall.fleet.publish(Publication("gimbal/left/main/set/screen", Array(line.utf8)), from: client)
+        wall.fleet.pass(2000)
+        #expect(try wall.position(of: "main", on: 0).contains(#""zoom":5"#))
+    }
+
     private func screen(_ node: String, _ camera: String = "main") -> Screen {
         Screen(node: node, camera: camera, lateness: (nil, 0), clock: nil)
     }

@@ -161,9 +161,10 @@ package final class Node {
             if delivery.topic == topics.lease(name) { return cameras.leases.sawRetained(name) }
             cameras.sawRetained(name)
             if let (_, stamp) = CameraStatus.read(delivery.payload) { claim.saw(generation: stamp.generation) }
-        } else if settings.tellsSkew, delivery.topic.hasSuffix(Screen.topicEnd) {
-            guard let (screen, source) = Screen.read(delivery), source.node == topics.node else { return }
-            cameras.screens.note(screen, at: now)
+        } else if settings.tellsSkew, delivery.topic.hasSuffix(Screen.topicEnd),
+            let (screen, source) = Screen.read(delivery)
+        {
+            if source.node == topics.node { cameras.screens.note(screen, at: now) }
         } else if claim.isOwner, settings.acceptsLines {
             feeds.received(delivery, at: now)
         }
